@@ -1,0 +1,1 @@
+"""One file per implementation of a port; heavy imports stay inside them."""

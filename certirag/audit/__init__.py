@@ -1,0 +1,1 @@
+"""Keys and the record of what was shown."""

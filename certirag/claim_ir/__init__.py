@@ -1,0 +1,1 @@
+"""From a draft or from evidence to atomic claims; pure."""

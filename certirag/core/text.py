@@ -1,0 +1,152 @@
+"""Documents, chunks and sentence spans, with offsets that map to the exact substring.
+
+Offsets are code points, 0-based, end exclusive (DESIGN §5). The field names of
+`EvidenceChunk` are the seed's (CertiRAG seed §6.1).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+BlockKind = Literal["heading", "paragraph", "list_item", "table_row"]
+
+
+def sha256_hex(data: bytes | str) -> str:
+    """Return the SHA-256 of *data* (text as UTF-8, lone surrogates kept) in lower-case hex."""
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    return hashlib.sha256(raw).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a PDF page: *page* is 1-based, the rest are PDF points from bottom left."""
+
+    page: int
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One structural piece of a document: ``document.text[start:end]``.
+
+    *section* is the chain of headings above it (`` › `` between them, without the title);
+    *context* is text of the document that a reader sees with it, such as a table's header
+    row. *visible* is False for text that a reader of the page cannot see (white, tiny,
+    off the page): it is kept for the record and is never evidence.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    section: str = ""
+    page: int | None = None
+    visible: bool = True
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A source as read: *sha256* is of the source's bytes, *text* is what was extracted."""
+
+    doc_id: str
+    title: str
+    path: str
+    media_type: str
+    sha256: str
+    text: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceSpan:
+    """One sentence of a chunk: ``chunk.text[start:end] == sentence``, always."""
+
+    span_id: str
+    start: int
+    end: int
+    sentence: str
+    visible: bool = True
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSource:
+    """Where a chunk comes from; *sha256* is the digest of the source file's bytes."""
+
+    title: str
+    url_or_path: str
+    section: str
+    sha256: str
+    page: int | None = None
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalScores:
+    """Score and 1-based rank of a chunk at each stage; a stage that missed it says None.
+
+    *bm25* is an Okapi BM25 score, *dense* a cosine, *fused* a reciprocal-rank-fusion sum
+    and *rerank* the late-interaction (or cross-encoder) score.
+    """
+
+    bm25: float | None = None
+    dense: float | None = None
+    fused: float | None = None
+    rerank: float | None = None
+    bm25_rank: int | None = None
+    dense_rank: int | None = None
+    fused_rank: int | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceChunk:
+    """A piece of one section of a document, with its sentence spans and its digest."""
+
+    chunk_id: str
+    doc_id: str
+    text: str
+    sha256: str
+    source: ChunkSource
+    spans: tuple[SentenceSpan, ...]
+    retrieval: RetrievalScores = RetrievalScores()
+
+    def span(self, span_id: str) -> SentenceSpan:
+        """Return the span called *span_id*; KeyError when the chunk has none of that name."""
+        for span in self.spans:
+            if span.span_id == span_id:
+                return span
+        raise KeyError(span_id)
+
+    @property
+    def context(self) -> str:
+        """Title and headings above the chunk: what a reader sees around its sentences."""
+        return " › ".join(part for part in (self.source.title, self.source.section) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRef:
+    """A pointer to one sentence span of one chunk."""
+
+    chunk_id: str
+    span_id: str
+
+
+def joined_evidence(sentences: Sequence[str]) -> str:
+    """Return the evidence text that a verifier reads for a set of sentences."""
+    return "\n".join(sentences)
+
+
+def pair_digest(claim: str, evidence: str, context: str) -> str:
+    """Digest of exactly what a verifier was given, recomputed by the isolation rule.
+
+    Lengths are hashed too, so that text cannot move from one field to the next unseen.
+    """
+    parts = (claim, evidence, context)
+    return sha256_hex("\x00".join(f"{len(part)}:{part}" for part in parts))

@@ -1,0 +1,70 @@
+"""What a verifier says of a claim: opinion, never permission (CertiRAG seed §6.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from certirag.core.text import SpanRef
+
+Label = Literal["entailed", "contradicted", "not_enough_info", "error"]
+Verdict = Literal["SUPPORTED", "PARTIAL", "UNSUPPORTED", "CONTRADICTED", "NEI"]
+
+# One table for the whole program (DESIGN §3). `not_enough_info` on evidence about the topic is
+# UNSUPPORTED; where no evidence on the topic was found at all the caller says NEI.
+VERDICT_OF_LABEL: Final[dict[Label, Verdict]] = {
+    "entailed": "SUPPORTED",
+    "contradicted": "CONTRADICTED",
+    "not_enough_info": "UNSUPPORTED",
+    "error": "NEI",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SpanScore:
+    """The scores of one claim against one span; None where the verifier gave no sound number.
+
+    *score* repeats the score of *label*, as the seed's schema has it. *input_sha256* is
+    `core.text.pair_digest` of exactly what the verifier was given.
+    """
+
+    chunk_id: str
+    span_id: str
+    label: Label
+    score: float | None
+    entailed: float | None
+    not_enough_info: float | None
+    contradicted: float | None
+    input_sha256: str
+    truncated: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationResult:
+    """A verifier's opinion of one claim over its candidate spans.
+
+    *score* is the entailment score of the attached set *best_evidence* taken together, and
+    *set_input_sha256* the digest of what was given for it. *score_without* is the entailment
+    score of the claim with the attached sentences removed (None: not measured).
+    *pairs_dropped* counts candidate spans that a cap left unscored, *needed_dropped* those of
+    them that this decision needs.
+    """
+
+    claim_id: str
+    label: Label
+    score: float | None
+    best_evidence: tuple[SpanRef, ...]
+    all_scores: tuple[SpanScore, ...]
+    verdict: Verdict = "NEI"
+    set_input_sha256: str = ""
+    score_without: float | None = None
+    truncated: bool = False
+    pairs_dropped: int = 0
+    needed_dropped: int = 0
+    error: str = ""
+
+
+def is_score(value: object) -> bool:
+    """Say whether *value* is a sound score: a real number, finite, in [0, 1], not a bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value <= 1.0

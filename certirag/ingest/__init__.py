@@ -1,0 +1,1 @@
+"""From files to documents, chunks and sentence spans with exact offsets."""

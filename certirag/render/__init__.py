@@ -1,0 +1,21 @@
+"""The gate: the only part that may grant the badge. Pure; see docs/adr/0002."""
+
+from certirag.render.certify import certify
+from certirag.render.check import CheckReport, check_export
+from certirag.render.inert import highlight_html, inert_html, oddities, visible
+from certirag.render.present import Chip, EvidenceView, Mode, Presentation, present
+
+__all__ = [
+    "CheckReport",
+    "Chip",
+    "EvidenceView",
+    "Mode",
+    "Presentation",
+    "certify",
+    "check_export",
+    "highlight_html",
+    "inert_html",
+    "oddities",
+    "present",
+    "visible",
+]

@@ -1,0 +1,175 @@
+"""certificate + mode → what a reader sees; every badge is derived again on each call.
+
+Nothing here accepts a decision: the input is the signed export, and the states come out of
+the recorded scores and spans under the policy in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from certirag.core.certificate import AnswerRecord, AnswerSummary, FindingRecord, open_export
+from certirag.core.claim import Claim
+from certirag.core.policy import Policy
+from certirag.core.text import EvidenceChunk, SentenceSpan
+from certirag.core.verdict import SpanScore, VerificationResult
+from certirag.render.badge import Badge, badge_of
+from certirag.render.certify import decide_all, summarise
+from certirag.render.gate import Decision, RenderState, state_of
+
+
+class Mode(StrEnum):
+    """What is shown (CertiRAG seed §4.1)."""
+
+    STRICT = "strict"
+    MIXED = "mixed"
+    DEBUG = "debug"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceView:
+    """One scored span with its chunk, for the drawer; *attached* spans carry the claim."""
+
+    chunk: EvidenceChunk
+    span: SentenceSpan
+    score: SpanScore
+    attached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One claim as drawn: the badge from the gate, the text to be drawn inert."""
+
+    claim_id: str
+    badge: Badge
+    text: str
+    findings: tuple[FindingRecord, ...]
+    evidence: tuple[EvidenceView, ...]
+    claim: Claim
+    result: VerificationResult | None
+
+    @property
+    def failures_first(self) -> tuple[FindingRecord, ...]:
+        """The rules with their reasons, the failed ones first."""
+        return tuple(sorted(self.findings, key=lambda finding: finding.passed))
+
+    @property
+    def why(self) -> str:
+        """The first failure in plain words, or what all rules found."""
+        first = self.failures_first[0]
+        return f"Every rule passed: {first.reason}." if first.passed else f"{first.reason}."
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """An answer ready to draw.
+
+    *shown* are open, *folded* are drawn collapsed with a warning, *hidden* says how many claims
+    this mode leaves out altogether.
+    """
+
+    mode: Mode
+    question: str
+    headline: str
+    shown: tuple[Chip, ...]
+    folded: tuple[Chip, ...]
+    hidden: int
+    summary: AnswerSummary
+    policy: Policy
+    record: AnswerRecord
+
+
+def present(
+    export: bytes,
+    mode: Mode,
+    *,
+    trusted: Mapping[str, Ed25519PublicKey],
+    floor: Policy | None = None,
+) -> Presentation:
+    """Return what *mode* shows of a signed *export*; CertificateError unless it holds.
+
+    *floor* is the policy of whoever displays: what applies is its meet with the recorded one,
+    so a display can only tighten.
+    """
+    record = open_export(export, trusted)
+    policy = record.policy if floor is None else record.policy.meet(floor)
+    claims = record.claim_ir.claims
+    decisions = decide_all(claims, record.verification, record.retrieval.chunks, policy)
+    by_state: dict[RenderState, list[Chip]] = {state: [] for state in RenderState}
+    chips = []
+    for claim, decision in zip(claims, decisions, strict=True):
+        chip = _chip(claim, decision, record)
+        by_state[state_of(decision)].append(chip)
+        chips.append(chip)
+    verified = tuple(by_state[RenderState.VERIFIED])
+    unverified = tuple(by_state[RenderState.UNVERIFIED])
+    blocked = tuple(by_state[RenderState.BLOCKED])
+    shown = tuple(chips) if mode is Mode.DEBUG else verified
+    folded = () if mode is Mode.DEBUG else unverified
+    summary = summarise(claims, decisions)
+    return Presentation(
+        mode=mode,
+        question=record.question,
+        headline=_headline(summary),
+        shown=shown,
+        folded=folded,
+        hidden=0 if mode is Mode.DEBUG else len(blocked),
+        summary=summary,
+        policy=policy,
+        record=record,
+    )
+
+
+def _headline(summary: AnswerSummary) -> str:
+    total = summary.verified + summary.unverified + summary.blocked
+    if not total:
+        return "No claim was found that could be checked."
+    if not summary.verified:
+        return "The documents do not support an answer that may be shown."
+    noun = "claim is" if summary.verified == 1 else "claims are"
+    return f"{summary.verified} of {total} {noun} verified against the documents."
+
+
+def _chip(claim: Claim, decision: Decision, record: AnswerRecord) -> Chip:
+    results = [r for r in record.verification if r.claim_id == claim.id]
+    result = results[0] if len(results) == 1 else None
+    return Chip(
+        claim_id=claim.id,
+        badge=badge_of(decision),
+        text=claim.text,
+        findings=tuple(FindingRecord(f.rule, f.passed, f.reason) for f in decision.findings),
+        evidence=() if result is None else _evidence(result, record),
+        claim=claim,
+        result=result,
+    )
+
+
+def _evidence(result: VerificationResult, record: AnswerRecord) -> tuple[EvidenceView, ...]:
+    """Return the scored spans that resolve: attached ones first, then by what they say."""
+    chunks = {chunk.chunk_id: chunk for chunk in record.retrieval.chunks}
+    attached = {(ref.chunk_id, ref.span_id) for ref in result.best_evidence}
+    views = []
+    for score in result.all_scores:
+        chunk = chunks.get(score.chunk_id)
+        spans = [] if chunk is None else [s for s in chunk.spans if s.span_id == score.span_id]
+        if chunk is None or len(spans) != 1:
+            continue
+        span = spans[0]
+        if chunk.text[span.start : span.end] != span.sentence:
+            continue
+        views.append(EvidenceView(chunk, span, score, (score.chunk_id, score.span_id) in attached))
+    return tuple(
+        sorted(
+            views,
+            key=lambda v: (
+                not v.attached,
+                -max(v.score.entailed or 0.0, v.score.contradicted or 0.0),
+                v.score.chunk_id,
+                v.span.start,
+            ),
+        )
+    )

@@ -1,0 +1,236 @@
+"""The rules of the contract (DESIGN §2), one small named function each.
+
+Every rule recomputes what it can from the record itself: substrings, digests, numbers and
+form are checked again here, whatever the earlier parts said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from certirag.claim_ir.quantity_match import unmatched_quantities
+from certirag.claim_ir.wellformed import problems
+from certirag.core.text import (
+    EvidenceChunk,
+    SentenceSpan,
+    joined_evidence,
+    pair_digest,
+    sha256_hex,
+)
+from certirag.core.verdict import SpanScore, is_score
+from certirag.render.gate import Case, Finding, Rule
+
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+# RFC-0004 §6.2: a scope claim needs source text that itself describes limits or assumptions.
+_SCOPE_WORDS: Final = re.compile(
+    r"\b(?:only|except|unless|exclud\w+|limit\w*|appl(?:y|ies|icable)|up to|at least|at most|"
+    r"must|may not|not|no|never|if|when|provided|until|within|between|maximum|minimum|all|every|"
+    r"cover\w*|eligib\w+|exempt\w*|require[sd]?|for)\b",
+    re.IGNORECASE,
+)
+
+
+def evidence(case: Case) -> Finding:
+    """1. Enough spans are attached, and each resolves to its exact characters."""
+    attached = case.result.best_evidence
+    if len(set(attached)) != len(attached):
+        return Finding(False, "the same span is attached twice")
+    if not attached:
+        return Finding(False, "no evidence is attached")
+    for ref in attached:
+        chunk = case.chunks.get(ref.chunk_id)
+        if chunk is None or chunk.chunk_id != ref.chunk_id:
+            return Finding(False, f"the cited chunk {ref.chunk_id} is not in the record")
+        span = _span(chunk, ref.span_id)
+        if span is None:
+            return Finding(False, f"the cited span {ref.span_id} is not in {ref.chunk_id}")
+        if sha256_hex(chunk.text) != chunk.sha256 or not _SHA256.fullmatch(chunk.source.sha256):
+            return Finding(False, f"the digest of {ref.chunk_id} does not match its text")
+        if not 0 <= span.start < span.end <= len(chunk.text):
+            return Finding(False, f"the span {ref.span_id} lies outside {ref.chunk_id}")
+        if chunk.text[span.start : span.end] != span.sentence or not span.sentence.strip():
+            return Finding(False, f"the quote of {ref.span_id} differs from {ref.chunk_id}")
+        if span.visible is not True:
+            return Finding(False, "the attached text cannot be seen by a reader of the document")
+    return Finding(True, f"{_count(len(attached), 'span')} attached, each found word for word")
+
+
+def entailed(case: Case) -> Finding:
+    """2. The attached set together entails the claim at or above the threshold."""
+    score, tau = case.result.score, case.policy.tau_entail
+    if not is_score(score) or score is None:
+        return Finding(False, "there is no sound entailment score")
+    scored = {(s.chunk_id, s.span_id): s for s in case.result.all_scores}
+    attached = [scored.get((ref.chunk_id, ref.span_id)) for ref in case.result.best_evidence]
+    if not attached or None in attached:
+        return Finding(False, "an attached span was never scored")
+    if len(attached) == 1 and attached[0] is not None and attached[0].entailed != score:
+        return Finding(False, "the set's score differs from its only span's score")
+    if score < tau:
+        return Finding(False, f"entailment {score:.2f} is below the threshold {tau:.2f}")
+    if case.result.label != "entailed":
+        return Finding(False, f"the verifier's label is {case.result.label}, not entailed")
+    return Finding(True, f"entailment {score:.2f} is at or above the threshold {tau:.2f}")
+
+
+def not_contradicted(case: Case) -> Finding:
+    """3. No scored span, attached or not, contradicts the claim."""
+    worst, tau = 0.0, case.policy.tau_contradict
+    for score in case.result.all_scores:
+        if not is_score(score.contradicted) or score.contradicted is None:
+            return Finding(False, f"{score.chunk_id} {score.span_id} has no contradiction score")
+        worst = max(worst, score.contradicted)
+        if score.contradicted >= tau:
+            return Finding(
+                False,
+                f"{_place(case, score)} contradicts it: "
+                f"{score.contradicted:.2f}, the threshold is {tau:.2f}",
+            )
+    if case.result.label == "contradicted":
+        return Finding(False, "the verifier's label is contradicted")
+    count = _count(len(case.result.all_scores), "scored span")
+    return Finding(True, f"of {count} none contradicts it (highest {worst:.2f}, limit {tau:.2f})")
+
+
+def numbers(case: Case) -> Finding:
+    """4. Every quantity of the claim stands in the attached evidence, same unit and period."""
+    sentences, contexts = [], []
+    for chunk, span in _attached(case):
+        sentences.append(span.sentence)
+        contexts.append(chunk.context)
+    unmatched = unmatched_quantities(
+        case.claim.text, sentences, " · ".join(dict.fromkeys(contexts))
+    )
+    if unmatched:
+        return Finding(False, unmatched[0].reason)
+    return Finding(True, "every number and date of the claim is in the attached evidence")
+
+
+def well_formed(case: Case) -> Finding:
+    """5. One atomic, self-contained, checkable statement within the token cap."""
+    found = problems(case.claim.text, max_tokens=case.policy.max_claim_tokens)
+    for problem in (*found, *case.claim.problems):
+        return Finding(False, problem.replace("_", " "))
+    return Finding(True, "one checkable statement that stands on its own")
+
+
+def sound_measurement(case: Case) -> Finding:
+    """6. Every score is finite and in range, nothing was truncated, no needed pair dropped."""
+    result = case.result
+    if result.claim_id != case.claim.id:
+        return Finding(False, "the measurement belongs to another claim")
+    if result.error or result.label == "error":
+        return Finding(False, f"the verifier did not answer: {result.error or 'error'}")
+    if not result.all_scores:
+        return Finding(False, "no evidence was scored")
+    if result.truncated or any(score.truncated for score in result.all_scores):
+        return Finding(False, "part of the text was cut off before it was scored")
+    for score in result.all_scores:
+        if score.error or score.label == "error":
+            return Finding(False, f"the verifier failed on {score.chunk_id} {score.span_id}")
+        triple = (score.entailed, score.not_enough_info, score.contradicted)
+        if not all(is_score(value) for value in triple):
+            return Finding(False, f"a score of {score.chunk_id} {score.span_id} is not a number")
+    if not is_score(result.score):
+        return Finding(False, "the score of the attached set is not a number from 0 to 1")
+    places = [(s.chunk_id, s.span_id) for s in result.all_scores]
+    if len(set(places)) != len(places):
+        return Finding(False, "a span was scored twice")
+    if type(result.needed_dropped) is not int or result.needed_dropped != 0:
+        return Finding(False, f"a cap left out {result.needed_dropped} pairs that matter here")
+    return Finding(True, f"{_count(len(places), 'span')} scored whole, all scores sound")
+
+
+def isolated(case: Case) -> Finding:
+    """7. The record shows that the verifier saw this claim and the evidence, nothing else."""
+    claim, result = case.claim.text, case.result
+    for score in result.all_scores:
+        chunk = case.chunks.get(score.chunk_id)
+        span = None if chunk is None else _span(chunk, score.span_id)
+        if chunk is None or span is None:
+            return Finding(False, f"scored text {score.chunk_id} is not in the record")
+        if score.input_sha256 != pair_digest(claim, span.sentence, chunk.context):
+            return Finding(False, "the verifier was given something other than the evidence")
+    attached = list(_attached(case))
+    evidence_text = joined_evidence([span.sentence for _, span in attached])
+    context = " · ".join(dict.fromkeys(chunk.context for chunk, _ in attached))
+    if result.set_input_sha256 != pair_digest(claim, evidence_text, context):
+        return Finding(False, "the attached set was not what the verifier was given")
+    return Finding(True, "the verifier was given the claim and the evidence text only")
+
+
+def class_minimum(case: Case) -> Finding:
+    """8. The support that the claim's risk class asks for (RFC-0004 §6.2)."""
+    risk = case.claim.risk_class
+    needed = case.policy.class_minimum[risk]
+    spans = {span.sentence for _, span in _attached(case)}
+    words = risk.replace("_", " ")
+    if risk == "comparative_claim" and case.claim.hedges:
+        needed = min(needed, 1)  # "or 1 citation + explicit uncertainty"
+    if len(spans) < needed:
+        return Finding(False, f"a {words} needs {needed} pieces of evidence, it has {len(spans)}")
+    if risk == "scope_claim" and not any(_SCOPE_WORDS.search(text) for text in spans):
+        return Finding(False, "a scope claim needs a source that states the scope")
+    return Finding(True, f"a {words} needs {needed}, it has {len(spans)}")
+
+
+def load_bearing(case: Case) -> Finding:
+    """Strict: without the attached sentences the claim would not be entailed."""
+    without, tau = case.result.score_without, case.policy.tau_entail
+    if not is_score(without) or without is None:
+        return Finding(False, "support without the attached sentences was not measured")
+    if without >= tau:
+        return Finding(False, f"titles and headings alone already score {without:.2f}")
+    return Finding(True, f"without the attached sentences the score falls to {without:.2f}")
+
+
+def uncontested(case: Case) -> Finding:
+    """Strict: no other document opposes the claim."""
+    own = {chunk.doc_id for chunk, _ in _attached(case)}
+    for score in case.result.all_scores:
+        chunk = case.chunks.get(score.chunk_id)
+        if chunk is None or not is_score(score.contradicted) or score.contradicted is None:
+            return Finding(False, f"{score.chunk_id} could not be read for opposition")
+        if chunk.doc_id not in own and score.contradicted >= case.policy.tau_contest:
+            return Finding(False, f"{_place(case, score)} opposes it ({score.contradicted:.2f})")
+    return Finding(True, "no other document among the scored evidence opposes it")
+
+
+RULES: Final[dict[str, Rule]] = {
+    rule.__name__: rule
+    for rule in (
+        evidence,
+        entailed,
+        not_contradicted,
+        numbers,
+        well_formed,
+        sound_measurement,
+        isolated,
+        class_minimum,
+        load_bearing,
+        uncontested,
+    )
+}
+
+
+def _span(chunk: EvidenceChunk, span_id: str) -> SentenceSpan | None:
+    named = [span for span in chunk.spans if span.span_id == span_id]
+    return named[0] if len(named) == 1 else None
+
+
+def _attached(case: Case) -> Iterator[tuple[EvidenceChunk, SentenceSpan]]:
+    for ref in case.result.best_evidence:
+        chunk = case.chunks[ref.chunk_id]
+        yield chunk, chunk.span(ref.span_id)
+
+
+def _place(case: Case, score: SpanScore) -> str:
+    chunk = case.chunks.get(score.chunk_id)
+    title = score.chunk_id if chunk is None else chunk.source.title or chunk.doc_id
+    return f"“{title}”"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

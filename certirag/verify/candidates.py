@@ -1,0 +1,189 @@
+"""Which spans are worth scoring for a claim: by shared content words, rarest first."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from certirag.core.claim import Claim
+from certirag.core.text import EvidenceChunk, SentenceSpan
+
+_TOKEN: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+_STOP: Final = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "with",
+        "from",
+        "as",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "and",
+        "or",
+        "nor",
+        "but",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "its",
+        "they",
+        "their",
+        "he",
+        "she",
+        "his",
+        "her",
+        "we",
+        "our",
+        "you",
+        "your",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "shall",
+        "should",
+        "not",
+        "no",
+        "than",
+        "then",
+        "so",
+        "such",
+        "any",
+        "all",
+        "each",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "what",
+        "when",
+        "where",
+        "how",
+        "per",
+        "into",
+        "out",
+        "up",
+        "over",
+        "under",
+        "about",
+    ]
+)
+# A span that shares at least this part of a claim's content words speaks of the same matter:
+# leaving it unscored could hide a contradiction.
+NEEDED_SHARE: Final = 0.6
+# Pairs kept back for each claim: five sets of spans and one reading without the evidence.
+EXTRA_PAIRS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One span to be scored for a claim; *share* in [0, 1] is the weight of shared words."""
+
+    chunk: EvidenceChunk
+    span: SentenceSpan
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The spans chosen for one claim, and what the caps left out."""
+
+    claim: Claim
+    chosen: tuple[Candidate, ...]
+    dropped: int
+    needed_dropped: int
+
+
+def choose_candidates(
+    claims: Sequence[Claim],
+    chunks: Sequence[EvidenceChunk],
+    *,
+    max_spans: int,
+    max_pairs: int,
+) -> tuple[Candidates, ...]:
+    """Return for each claim its candidate spans, best first, under both caps.
+
+    Spans that a reader cannot see are never candidates. *max_pairs* counts everything that the
+    verifier is asked, `EXTRA_PAIRS` a claim included, and is shared evenly, so that a late
+    claim is not starved by an early one. Ties fall to document order, so equal
+    input gives equal output.
+    """
+    budget = max(0, min(max_spans, max_pairs // max(1, len(claims)) - EXTRA_PAIRS))
+    spans = [
+        (chunk, span, _words(span.sentence), _words(chunk.context))
+        for chunk in chunks
+        for span in chunk.spans
+        if span.visible
+    ]
+    frequency = Counter(word for _, _, words, _ in spans for word in words)
+    chosen = []
+    for claim in claims:
+        words = _words(claim.text)
+        weights = {w: 1.0 / (1.0 + math.log1p(frequency[w])) for w in words}
+        preferred = {(ref.chunk_id, ref.span_id) for ref in claim.evidence_candidates}
+        ranked = sorted(
+            (
+                Candidate(chunk, span, _share(weights, own, around))
+                for chunk, span, own, around in spans
+            ),
+            key=lambda c: (
+                (c.chunk.chunk_id, c.span.span_id) not in preferred,
+                -c.share,
+                c.chunk.chunk_id,
+                c.span.start,
+            ),
+        )
+        related = [c for c in ranked if c.share > 0.0]
+        rest = related[budget:]
+        needed = sum(c.share >= NEEDED_SHARE for c in rest)
+        chosen.append(Candidates(claim, tuple(related[:budget]), len(rest), needed))
+    return tuple(chosen)
+
+
+def _share(weights: dict[str, float], own: frozenset[str], around: frozenset[str]) -> float:
+    """Weight of the claim's words in the sentence, a third for those only in its headings."""
+    total = sum(weights.values())
+    if not total:
+        return 0.0
+    found = sum(weights[w] for w in weights if w in own)
+    headed = sum(weights[w] for w in weights if w in around and w not in own)
+    return round((found + headed / 3) / total, 6) if found else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_stem(t) for t in _TOKEN.findall(text.casefold()) if t not in _STOP)
+
+
+def _stem(token: str) -> str:
+    for ending in ("ies", "es", "s", "ing", "ed"):
+        if token.endswith(ending) and len(token) - len(ending) >= 4:
+            return token[: -len(ending)]
+    return token
