@@ -4,8 +4,10 @@ from certirag.render.certify import certify
 from certirag.render.check import CheckReport, check_export
 from certirag.render.inert import highlight_html, inert_html, oddities, visible
 from certirag.render.present import Chip, EvidenceView, Mode, Presentation, present
+from certirag.render.static import NOTICE, presentation_html, presentation_text
 
 __all__ = [
+    "NOTICE",
     "CheckReport",
     "Chip",
     "EvidenceView",
@@ -17,5 +19,7 @@ __all__ = [
     "inert_html",
     "oddities",
     "present",
+    "presentation_html",
+    "presentation_text",
     "visible",
 ]

@@ -1,0 +1,52 @@
+# Two targets matter: `make run` and `make test`. Both may be run again at any time.
+PYTHON ?= python3
+PORT ?= 8501
+HOST ?= 127.0.0.1
+VENV := .venv
+BIN := $(VENV)/bin
+CORPORA := policy finance clinical
+export CERTIRAG_HOME ?= $(HOME)/.local/share/certirag
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test fix demo screenshots
+
+run: $(VENV)/installed demo
+	@echo "Opening CertiRAG on http://$(HOST):$(PORT) (Ctrl-C ends it)"
+	@$(BIN)/streamlit run asgi.py --server.port $(PORT) --server.address $(HOST) --server.headless true
+
+demo: $(VENV)/installed
+	@for corpus in $(CORPORA); do \
+	  echo "Reading the demo corpus '$$corpus' (only what has changed)"; \
+	  $(BIN)/python -m certirag ingest fixtures/corpora/$$corpus \
+	    --index "$(CERTIRAG_HOME)/indexes/$$corpus" || exit $$?; \
+	done
+
+test: $(VENV)/installed-dev
+	@echo "Style"; $(BIN)/ruff format --check . && $(BIN)/ruff check .
+	@echo "Types"; $(BIN)/mypy
+	@echo "Import contracts"; $(BIN)/lint-imports
+	@echo "Tests"; $(BIN)/python -m pytest -n 3 --dist loadfile
+
+fix: $(VENV)/installed-dev
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+screenshots: $(VENV)/installed-dev
+	@$(BIN)/python scripts/screenshots.py
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "CertiRAG needs Python 3.11 or newer; say which with make PYTHON=..."; exit 2; }
+	@echo "Making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV) \
+	  || { echo "Python's venv module is missing: on Debian, apt-get install python3-venv"; exit 2; }
+
+$(VENV)/installed: $(VENV)/bin/python requirements.txt constraints.txt pyproject.toml
+	@echo "Installing the pinned packages (minutes the first time)"
+	@$(BIN)/pip install -q -r requirements.txt
+	@$(BIN)/pip install -q --no-deps -e .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt
+	@echo "Installing the pinned packages of the tests"
+	@$(BIN)/pip install -q -r requirements-dev.txt
+	@touch $@

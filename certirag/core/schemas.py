@@ -1,0 +1,51 @@
+"""The published JSON Schemas (2020-12), generated from the types that the program runs on."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from certirag.core.certificate import AnswerRecord, Envelope, RendererDecision
+from certirag.core.claim import ClaimIR
+from certirag.core.policy import Policy
+from certirag.core.text import EvidenceChunk
+from certirag.core.verdict import VerificationResult
+
+_BASE: Final = "https://certirag.dev/schemas/"
+_TYPES: Final[dict[str, Any]] = {
+    "evidence-chunk": EvidenceChunk,
+    "claim-ir": ClaimIR,
+    "verification-result": VerificationResult,
+    "renderer-decision": RendererDecision,
+    "policy": Policy,
+    "answer-record": AnswerRecord,
+    "envelope": Envelope,
+}
+
+
+def published_schemas() -> dict[str, dict[str, Any]]:
+    """Return every published schema by name; unknown fields are refused at every level."""
+    return {name: _schema(name, kind) for name, kind in _TYPES.items()}
+
+
+def _schema(name: str, kind: Any) -> dict[str, Any]:
+    body = TypeAdapter(kind).json_schema(mode="serialization")
+    _close(body)
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{_BASE}{name}/v1.json",
+    }
+    return {**head, **body}
+
+
+def _close(node: Any) -> None:
+    """Refuse unknown fields wherever the fields are listed."""
+    if isinstance(node, dict):
+        if node.get("type") == "object" and "properties" in node:
+            node["additionalProperties"] = False
+        for value in node.values():
+            _close(value)
+    elif isinstance(node, list):
+        for value in node:
+            _close(value)

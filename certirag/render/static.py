@@ -1,0 +1,101 @@
+"""A presentation → static HTML and plain text, for notebooks and terminals."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from certirag.render.inert import highlight_html, inert_html, visible
+from certirag.render.present import Chip, Presentation
+
+_COLOUR: Final = {
+    "verified": "#136c3a",
+    "unverified": "#5b6470",
+    "contradicted": "#b3261e",
+}
+NOTICE: Final = "Verified: retrieved evidence entails the claim under the policy. Not: it is true."
+
+
+def presentation_html(presentation: Presentation) -> str:
+    """Return a self-contained fragment: no script, link, image or style from any text."""
+    summary = presentation.summary
+    parts = [
+        '<section style="font-family:system-ui,sans-serif;max-width:46rem;line-height:1.5">',
+        (
+            f"<p><strong>{inert_html(presentation.headline)}</strong><br>"
+            f"Confidence: {inert_html(summary.confidence.replace('_', ' '))} · "
+            f"policy {inert_html(presentation.policy.name)}</p>"
+        ),
+    ]
+    parts += [_chip_html(chip) for chip in presentation.shown]
+    if presentation.folded:
+        count = len(presentation.folded)
+        parts.append(f"<details><summary>What we could not verify ({count})</summary>")
+        parts += [_chip_html(chip) for chip in presentation.folded]
+        parts.append("</details>")
+    parts.append(f'<p style="font-size:.85em">{inert_html(NOTICE)}</p></section>')
+    return "".join(parts)
+
+
+def presentation_text(presentation: Presentation) -> str:
+    """Return the same as plain lines for a terminal; control characters are made visible."""
+    lines = [presentation.headline, ""]
+    for chip in presentation.shown:
+        lines += [f"{chip.badge.label}  [{chip.claim_id}] {_line(chip.text)}"]
+        lines += [f"    {view}" for view in _sources(chip)]
+    if presentation.folded:
+        lines += ["", f"What we could not verify ({len(presentation.folded)}):"]
+        for chip in presentation.folded:
+            lines += [
+                f"{chip.badge.label}  [{chip.claim_id}] {_line(chip.text)}",
+                f"    {_line(chip.why)}",
+            ]
+    if presentation.hidden:
+        lines += ["", f"{presentation.hidden} contradicted, shown in debug mode only."]
+    summary = presentation.summary
+    lines += [
+        "",
+        (
+            f"Answer {summary.decision} ({summary.reason_code}), confidence "
+            f"{summary.confidence.replace('_', ' ')}, policy {presentation.policy.name}, "
+            f"trace {presentation.record.trace_id}"
+        ),
+        NOTICE,
+    ]
+    return "\n".join(lines)
+
+
+def _chip_html(chip: Chip) -> str:
+    badge = (
+        f'<span style="color:#fff;background:{_COLOUR[chip.badge.kind]};border-radius:1em;'
+        f'padding:.1em .6em;font-size:.85em">{chip.badge.label}</span>'
+    )
+    quotes = "".join(
+        "<blockquote style='margin:.3em 1em;white-space:pre-wrap'>"
+        f"{highlight_html(v.chunk.text, [(v.span.start, v.span.end)])}<br>"
+        f"<small>{inert_html(_place(v.chunk.source.title, v.chunk.source.page))}</small>"
+        "</blockquote>"
+        for v in chip.evidence
+        if v.attached
+    )
+    return (
+        '<div style="border:1px solid #8884;border-radius:.5em;padding:.5em .8em;margin:.5em 0">'
+        f"{badge}<div style='white-space:pre-wrap;margin-top:.3em'>{inert_html(chip.text)}</div>"
+        f"<details><summary>Evidence and rules</summary><p>{inert_html(chip.why)}</p>{quotes}"
+        "</details></div>"
+    )
+
+
+def _sources(chip: Chip) -> list[str]:
+    return [
+        f"↳ “{_line(v.span.sentence)}” — {_line(_place(v.chunk.source.title, v.chunk.source.page))}"
+        for v in chip.evidence
+        if v.attached
+    ]
+
+
+def _place(title: str, page: int | None) -> str:
+    return title if page is None else f"{title}, page {page}"
+
+
+def _line(text: str) -> str:
+    return " ".join(visible(text).split())
