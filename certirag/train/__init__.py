@@ -1,0 +1,1 @@
+"""Builds the models that ship: commands for whoever rebuilds them, never run by the product."""

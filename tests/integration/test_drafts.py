@@ -1,0 +1,84 @@
+"""The promise, measured on recorded drafts: no planted error gets the badge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from integration_fixtures import Bench, drafts
+
+from certirag.core.certificate import AnswerRecord, open_export
+from certirag.pipeline import verify_draft
+
+
+@dataclass
+class Tally:
+    """Counts over all drafts."""
+
+    errors: int = 0
+    errors_verified: int = 0
+    untouched: int = 0
+    untouched_verified: int = 0
+
+
+@pytest.fixture(scope="module")
+def records(bench: Bench) -> dict[str, AnswerRecord]:
+    """Verify every draft against its whole corpus, once."""
+    found = {}
+    for draft in drafts():
+        answer = verify_draft(
+            draft["text"],
+            bench.index(draft["corpus"]),
+            bench.services,
+            question=draft["question"],
+        )
+        found[draft["id"]] = open_export(answer.export, bench.services.trusted)
+    return found
+
+
+def verified_errors(draft: dict, record: AnswerRecord) -> list[str]:
+    """Return the texts of Verified claims that touch a planted error."""
+    states = {d.claim_id: d.render_state for d in record.decisions}
+    return [
+        f"{error['kind']}: {claim.text}"
+        for claim in record.claim_ir.claims
+        for error in draft["errors"]
+        if states[claim.id] == "VERIFIED" and touches(claim, error)
+    ]
+
+
+def touches(claim, error: dict) -> bool:
+    """Say whether *claim* comes from the place of *error*, or repeats its words."""
+    overlaps = claim.draft_start < error["end"] and error["start"] < claim.draft_end
+    return overlaps or error["text"].casefold() in claim.text.casefold()
+
+
+@pytest.mark.parametrize("draft", drafts(), ids=lambda draft: draft["id"])
+def test_no_planted_error_is_verified(draft: dict, records: dict[str, AnswerRecord]) -> None:
+    """Each changed number, date, unit, entity, negation, qualifier and source stays out."""
+    assert verified_errors(draft, records[draft["id"]]) == []
+
+
+def test_at_least_half_of_the_untouched_claims_are_verified(
+    records: dict[str, AnswerRecord], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gate that refuses everything would be safe and useless; both figures are printed."""
+    tally = Tally()
+    for draft in drafts():
+        record = records[draft["id"]]
+        states = {d.claim_id: d.render_state for d in record.decisions}
+        tally.errors += len(draft["errors"])
+        tally.errors_verified += len(verified_errors(draft, record))
+        for claim in record.claim_ir.claims:
+            checkable = not any(p.startswith("not_checkable") for p in claim.problems)
+            if checkable and not any(touches(claim, error) for error in draft["errors"]):
+                tally.untouched += 1
+                tally.untouched_verified += states[claim.id] == "VERIFIED"
+    with capsys.disabled():
+        print(
+            f"\nplanted errors Verified: {tally.errors_verified} of {tally.errors}; "
+            f"untouched claims Verified: {tally.untouched_verified} of {tally.untouched} "
+            f"({tally.untouched_verified / tally.untouched:.0%})"
+        )
+    assert tally.errors_verified == 0
+    assert tally.untouched_verified * 2 >= tally.untouched

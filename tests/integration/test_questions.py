@@ -1,0 +1,63 @@
+"""Questions over the demo corpora: what must, and what must not, be shown as Verified."""
+
+from __future__ import annotations
+
+import pytest
+from integration_fixtures import Bench, questions
+
+from certirag.pipeline import answer_question
+from certirag.render import Mode, present
+
+
+def _holds(text: str, strings: list[str]) -> bool:
+    return all(string.casefold() in text.casefold() for string in strings)
+
+
+@pytest.fixture(scope="module")
+def shown(bench: Bench) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Answer every question once; keep the answer's decision and its Verified claims."""
+    found = {}
+    for question in questions():
+        answer = answer_question(
+            question["question"], bench.index(question["corpus"]), bench.services
+        )
+        seen = present(answer.export, Mode.STRICT, trusted=bench.services.trusted)
+        found[question["id"]] = (
+            seen.summary.decision,
+            tuple(chip.text for chip in seen.shown),
+        )
+    return found
+
+
+@pytest.mark.parametrize("question", questions(), ids=lambda question: question["id"])
+def test_nothing_forbidden_is_verified(question: dict, shown: dict) -> None:
+    """Superseded, conflicting and unsupported statements never get the badge."""
+    _, texts = shown[question["id"]]
+    for strings in question["must_not_verify"]:
+        assert not [text for text in texts if _holds(text, strings)]
+
+
+def test_most_required_claims_are_verified(shown: dict, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the statements that an answer must hold, at least three in four are Verified."""
+    wanted = [(q["id"], strings) for q in questions() for strings in q["must_verify"]]
+    missed = [
+        (name, strings)
+        for name, strings in wanted
+        if not any(_holds(text, strings) for text in shown[name][1])
+    ]
+    with capsys.disabled():
+        print(f"\nrequired claims Verified: {len(wanted) - len(missed)} of {len(wanted)}")
+        for name, strings in missed:
+            print(f"  missed {name}: {' … '.join(strings)}")
+    assert len(missed) * 4 <= len(wanted)
+
+
+def test_most_unanswerable_questions_are_refused(
+    shown: dict, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the corpus holds no answer, the answer is refused more often than not."""
+    unanswerable = [q["id"] for q in questions() if not q["answerable"]]
+    refused = [name for name in unanswerable if shown[name][0] == "REJECT"]
+    with capsys.disabled():
+        print(f"\nunanswerable questions refused: {len(refused)} of {len(unanswerable)}")
+    assert len(refused) * 2 > len(unanswerable)

@@ -1,0 +1,52 @@
+"""The three demo corpora, ingested once for the whole run, and services over the real parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from certirag.bootstrap import build_services, index_of_paths
+from certirag.pipeline import Services
+from certirag.ports import Index
+from certirag.settings import read_settings
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+CORPORA = ("policy", "finance", "clinical")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Real services and the indexes of the demo corpora, each built when first asked for."""
+
+    services: Services
+    index: Callable[[str], Index]
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Return the services and a way to the indexes."""
+    home = tmp_path_factory.mktemp("bench")
+    services = build_services(read_settings({"CERTIRAG_HOME": str(home)}))
+
+    @cache
+    def index(corpus: str) -> Index:
+        return index_of_paths([FIXTURES / "corpora" / corpus], services, lambda *_: None)[0]
+
+    return Bench(services, index)
+
+
+def drafts() -> list[dict]:
+    """Return every recorded draft with its planted errors."""
+    paths = sorted((FIXTURES / "drafts").glob("*.json"))
+    return [json.loads(path.read_text("utf-8")) for path in paths]
+
+
+def questions() -> list[dict]:
+    """Return every recorded question."""
+    paths = sorted((FIXTURES / "questions").glob("*.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
