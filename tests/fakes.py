@@ -1,0 +1,79 @@
+"""Fakes behind the ports, and builders of small documents, shared by the tests."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certirag.core.models import ModelIdentity
+from certirag.core.text import ChunkSource, Document, EvidenceChunk, SentenceSpan, sha256_hex
+
+
+class FakeEmbedder:
+    """Gives each word a unit vector drawn from its hash, and each text the unit sum of them."""
+
+    def __init__(self, *, dimension: int = 32, version: str = "1") -> None:
+        self.dimension = dimension
+        self.identity = ModelIdentity(
+            "embedder", "fake", version, sha256_hex(f"fake {version} {dimension}")
+        )
+        self.embedded: list[str] = []  # every text that was ever given to embed
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.embedded += texts
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        sums = np.stack([self._words(text or "nothing").sum(axis=0) for text in texts])
+        return (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
+
+    def embed_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], ...]:
+        return tuple(
+            self._words(text)
+            if re.search(r"\w", text)
+            else np.empty((0, self.dimension), np.float32)
+            for text in texts
+        )
+
+    def _words(self, text: str) -> NDArray[np.float32]:
+        return np.stack([self._vector(w) for w in re.findall(r"\w+", text.lower()) or ["nothing"]])
+
+    def _vector(self, word: str) -> NDArray[np.float32]:
+        seed = int.from_bytes(hashlib.sha256(word.encode("utf-8", "replace")).digest()[:8])
+        drawn = np.random.default_rng(seed).standard_normal(self.dimension)
+        return (drawn / np.linalg.norm(drawn)).astype(np.float32)
+
+
+def chunk_of(
+    text: str,
+    *,
+    name: str = "d1",
+    place: int = 0,
+    title: str = "",
+    section: str = "",
+    hidden: Sequence[str] = (),
+) -> EvidenceChunk:
+    """Return a chunk of document *name* whose sentences end at full stops."""
+    spans = [
+        SentenceSpan(
+            f"s{n}", m.start(), m.end(), m.group(), visible=not any(h in m.group() for h in hidden)
+        )
+        for n, m in enumerate(re.finditer(r"\S[^.]*\.?", text), 1)
+    ]
+    source = ChunkSource(title, f"{name}.txt", section, sha256_hex(f"source of {name}"))
+    return EvidenceChunk(f"{name}#{place}", name, text, sha256_hex(text), source, tuple(spans))
+
+
+def document_of(
+    name: str, *texts: str, title: str = ""
+) -> tuple[Document, tuple[EvidenceChunk, ...]]:
+    """Return document *name* and its chunks, one for each of *texts*."""
+    chunks = tuple(chunk_of(t, name=name, place=n, title=title) for n, t in enumerate(texts))
+    text = "\n".join(texts)
+    document = Document(
+        name, title, f"{name}.txt", "text/plain", sha256_hex(f"source of {name}"), text, ()
+    )
+    return document, chunks
