@@ -1,0 +1,178 @@
+"""Do two quantities say the same amount? Value, unit, rate, range, qualifier; no subjects here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from certirag.claim_ir.quantity_amounts import rate_at
+from certirag.claim_ir.quantity_sentence import Segment, Sentence, token_index
+from certirag.claim_ir.quantity_words import IMPLIED_BOUNDS, IMPLIED_RATES
+from certirag.claim_ir.units import base_unit
+from certirag.core.claim import Quantity
+
+_BOUND_WORDS = {
+    "about": "about ",
+    "at_least": "at least ",
+    "at_most": "at most ",
+    "more_than": "more than ",
+    "less_than": "less than ",
+    "": "",
+}
+_WITHIN = Fraction(1, 20)  # "about 30" rounds 29 and not 27, though both round to tens
+_DECIMALS = re.compile(r"[0-9]\.([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A quantity with what its clause adds: a rate said apart, an implied rate, a bound."""
+
+    quantity: Quantity
+    base: str
+    rate: str
+    implied_rates: frozenset[str]
+    bound: str
+    nearly: bool
+
+
+def reading_of(sentence: Sentence, quantity: Quantity, segment: Segment) -> Reading:
+    """Read what the clause of *quantity* adds to it."""
+    base, _, rate = quantity.unit.partition("/")
+    if not rate and quantity.kind != "ordinal":
+        rate = _detached_rate(sentence, quantity)
+    words = [w for w in (*segment.before, *segment.after, *segment.shared)]
+    lowers = _lowers(sentence, segment)
+    implied = frozenset(IMPLIED_RATES[w] for w in lowers if w in IMPLIED_RATES) | frozenset(
+        IMPLIED_RATES[w.lower] for w in words if w.lower in IMPLIED_RATES
+    )
+    index = token_index(sentence.tokens, quantity.start)
+    nearly = bool({"nearly", "almost"} & set(sentence.tokens.words(index - 2, min(2, index))))
+    bound = quantity.qualifier or _implied_bound(sentence, quantity, segment)
+    return Reading(quantity, base, rate.lstrip("/"), implied, bound, nearly)
+
+
+def _lowers(sentence: Sentence, segment: Segment) -> frozenset[str]:
+    first = token_index(sentence.tokens, segment.start)
+    last = token_index(sentence.tokens, segment.end)
+    return frozenset(sentence.tokens.words(first, last - first))
+
+
+def _detached_rate(sentence: Sentence, quantity: Quantity) -> str:
+    """Find the rate in "25 days of annual leave per calendar year", "two days per week"."""
+    index = token_index(sentence.tokens, quantity.end)
+    later = [q.start for q in sentence.quantities if q.start >= quantity.end]
+    for at in range(index, index + 8):
+        token = sentence.tokens.at(at)
+        if token.kind not in ("word", "end") or token.start >= min(later, default=token.start + 1):
+            break
+        if token.lower in ("and", "or", "but", "if", "when", "is", "are"):
+            break
+        rate, _ = rate_at(sentence.tokens, at, bare=at == index)
+        if rate:
+            return rate
+    return ""
+
+
+def _implied_bound(sentence: Sentence, quantity: Quantity, segment: Segment) -> str:
+    """Find the bound in "The maximum daily dose is 160 mg" and "80 mg is the limit"."""
+    tokens = sentence.tokens
+    index = token_index(tokens, quantity.start)
+    others = [q for q in sentence.amounts() if q is not quantity]
+    for at in range(index - 1, token_index(tokens, segment.start) - 1, -1):
+        token = tokens.at(at)
+        if any(q.start <= token.start < q.end for q in others) or token.text in (",", "."):
+            break
+        if token.lower in IMPLIED_BOUNDS:
+            return IMPLIED_BOUNDS[token.lower]
+    after = token_index(tokens, quantity.end)
+    if tokens.at(after).lower in ("is", "was", "maximum", "minimum"):
+        for word in tokens.words(after, 4):
+            if word in IMPLIED_BOUNDS:
+                return IMPLIED_BOUNDS[word]
+    return ""
+
+
+def describe(quantity: Quantity, bound: str = "") -> str:
+    """Return the figure as a reader would say it: bound and verbatim text."""
+    return f"{_BOUND_WORDS.get(bound or quantity.qualifier, '')}{' '.join(quantity.text.split())}"
+
+
+def same_dimension(a: Quantity, b: Quantity) -> bool:
+    """Say whether two quantities could be confused: the same unit up to exact conversion."""
+    if "ordinal" in (a.kind, b.kind):
+        return a.kind == b.kind
+    return base_unit(a.unit.partition("/")[0])[0] == base_unit(b.unit.partition("/")[0])[0]
+
+
+def _number(text: str) -> Fraction | str:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return text  # ratios, times of day and ambiguous figures compare as text
+
+
+def _scaled(quantity: Quantity, text: str) -> Fraction | str:
+    value = _number(text)
+    factor = base_unit(quantity.unit.partition("/")[0])[1]
+    return value * factor if isinstance(value, Fraction) else value
+
+
+def _step(quantity: Quantity, value: Fraction) -> Fraction:
+    """Return the last place that *quantity* is written to ("3.2 million": 100,000)."""
+    shown = _DECIMALS.search(quantity.text)
+    number = Fraction(quantity.value)
+    if shown:
+        whole = re.sub(r"[^0-9.]", "", quantity.text)
+        written = Fraction(whole) if whole.count(".") == 1 and whole[-1] != "." else Fraction(0)
+        scale = abs(number / written) if written else Fraction(1)
+        step = scale * Fraction(1, 10 ** len(shown.group(1)))
+    else:
+        step = Fraction(1)
+        while number and (number / (step * 10)).denominator == 1:
+            step *= 10
+    return step * abs(value / number) if number else step
+
+
+def amount_mismatch(claim: Reading, evidence: Reading) -> str:
+    """Return why *evidence* does not say what *claim* says, in plain words; "" if it does."""
+    ours, theirs = claim.quantity, evidence.quantity
+    said = f"the claim says {describe(ours, claim.bound)}; "
+    said += f"the evidence says {describe(theirs, evidence.bound)}"
+    if (ours.kind == "ordinal") != (theirs.kind == "ordinal"):
+        return said
+    if not same_dimension(ours, theirs):
+        return f"{said}: the units differ"
+    if bool(ours.high) != bool(theirs.high):
+        return f"{said}: a single figure and a range are not the same"
+    value, found = _scaled(ours, ours.value), _scaled(theirs, theirs.value)
+    if value != found and not _rounds(claim, evidence, value, found):
+        return said
+    if ours.high and _scaled(ours, ours.high) != _scaled(theirs, theirs.high):
+        return said
+    if not _same_rate(claim, evidence):
+        return f"{said}: per what it is counted differs"
+    if claim.bound != evidence.bound and (claim.bound, evidence.bound) != ("about", ""):
+        return f"{said}: not the same bound"
+    return ""
+
+
+def _rounds(
+    claim: Reading, evidence: Reading, value: Fraction | str, found: Fraction | str
+) -> bool:
+    if claim.bound != "about" or evidence.bound not in ("", "about") or claim.quantity.high:
+        return False
+    if isinstance(value, str) or isinstance(found, str):
+        return False
+    gap = abs(found - value)
+    if claim.nearly and found > value:
+        return False
+    return gap * 2 <= _step(claim.quantity, value) and gap <= abs(found) * _WITHIN
+
+
+def _same_rate(claim: Reading, evidence: Reading) -> bool:
+    if claim.rate == evidence.rate:
+        return True
+    if not claim.rate:
+        return evidence.rate in claim.implied_rates
+    return not evidence.rate and claim.rate in evidence.implied_rates

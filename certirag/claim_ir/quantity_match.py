@@ -1,0 +1,170 @@
+"""Which figures of a claim are not found in the evidence, and why (DESIGN §2, rule 4).
+
+A figure is found when one evidence sentence has the same value, unit, bound, range, rate, role,
+period and subject. When in doubt it is not found: a missed badge is cheap, a wrong one is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from certirag.claim_ir.quantities import Identifier
+from certirag.claim_ir.quantity_compare import (
+    Reading,
+    amount_mismatch,
+    describe,
+    reading_of,
+    same_dimension,
+)
+from certirag.claim_ir.quantity_identifiers import canonical_identifier
+from certirag.claim_ir.quantity_period import aligned_periods, covers_date, period_mismatch
+from certirag.claim_ir.quantity_roles import role_mismatch, role_of
+from certirag.claim_ir.quantity_sentence import TEMPORAL, Sentence, read_sentence
+from certirag.claim_ir.quantity_subject import place, subject_mismatch
+from certirag.core.claim import Quantity
+
+MAX_FIGURES = 40  # in one claim or one evidence sentence
+MAX_LENGTH = 20_000  # characters of one text
+MAX_SENTENCES = 400
+_BOUNDS_OF_TIME = ("at_least", "at_most", "more_than", "less_than", "about")
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A figure of the claim that the evidence does not support, and *reason* in plain words.
+
+    *text* is verbatim from the claim; *quantity* is None for an identifier.
+    """
+
+    text: str
+    reason: str
+    quantity: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    sentences: tuple[Sentence, ...]
+    context: Sentence
+    periods: frozenset[str]
+    stems: frozenset[str]
+
+
+def unmatched_quantities(
+    claim: str, evidence: Sequence[str], context: str = ""
+) -> tuple[Mismatch, ...]:
+    """Return the figures of *claim* that *evidence* does not hold; () when all are found.
+
+    *evidence* is sentences or table rows, each judged alone. *context* is the titles and
+    headings above them: it may supply periods, dates and identifiers, never amounts.
+    """
+    said = " ".join(claim.split())
+    if any(" ".join(sentence.split()) == said for sentence in evidence):
+        return ()
+    if len(claim) > MAX_LENGTH:
+        return (Mismatch(claim[:80], f"the claim has more than {MAX_LENGTH} characters"),)
+    ours = read_sentence(claim)
+    if len(ours.quantities) + len(ours.identifiers) > MAX_FIGURES:
+        reason = f"the claim has more than {MAX_FIGURES} figures"
+        return tuple(Mismatch(q.text, reason, q) for q in ours.quantities) + tuple(
+            Mismatch(i.text, reason) for i in ours.identifiers
+        )
+    if not ours.quantities and not ours.identifiers:
+        return ()
+    theirs = _read_evidence(evidence, context)
+    found = [_identifier_mismatch(identifier, theirs) for identifier in ours.identifiers]
+    found += [_quantity_mismatch(ours, quantity, theirs) for quantity in ours.quantities]
+    return tuple(mismatch for mismatches in found for mismatch in mismatches)
+
+
+def _read_evidence(evidence: Sequence[str], context: str) -> _Evidence:
+    short = [text for text in evidence[:MAX_SENTENCES] if len(text) <= MAX_LENGTH]
+    sentences = tuple(read_sentence(text) for text in short)
+    head = read_sentence(context[:MAX_LENGTH])
+    return _Evidence(
+        sentences=tuple(s for s in sentences if len(s.quantities) <= MAX_FIGURES),
+        context=head,
+        periods=frozenset(q.value for q in head.temporals()),
+        stems=head.stems(),
+    )
+
+
+def _identifier_mismatch(identifier: Identifier, theirs: _Evidence) -> tuple[Mismatch, ...]:
+    wanted = canonical_identifier(identifier.text)
+    for sentence in (*theirs.sentences, theirs.context):
+        if any(canonical_identifier(i.text) == wanted for i in sentence.identifiers):
+            return ()
+    return (Mismatch(identifier.text, f"the evidence does not name {identifier.text}"),)
+
+
+def _quantity_mismatch(
+    claim: Sentence, quantity: Quantity, theirs: _Evidence
+) -> tuple[Mismatch, ...]:
+    if quantity.kind in TEMPORAL:
+        return _temporal_mismatch(claim, quantity, theirs)
+    ours = place(claim, quantity)
+    reading = reading_of(claim, quantity, ours.segment)
+    nearest = (-1.0, f"the evidence does not say {describe(quantity)}")
+    for sentence in theirs.sentences:
+        for other in sentence.amounts():
+            stage, reason = _compare(claim, reading, sentence, other, theirs)
+            if not reason:
+                return ()
+            nearest = max(nearest, (stage, reason), key=lambda pair: pair[0])
+    return (Mismatch(quantity.text, nearest[1], quantity),)
+
+
+def _compare(
+    claim: Sentence, ours: Reading, sentence: Sentence, other: Quantity, theirs: _Evidence
+) -> tuple[float, str]:
+    """Compare one figure with one of the evidence; how far they agree, and why no further."""
+    quantity = ours.quantity
+    if not same_dimension(quantity, other):
+        return -2, "other units"
+    here, there = place(claim, quantity), place(sentence, other)
+    reason = amount_mismatch(ours, reading_of(sentence, other, there.segment))
+    if reason:
+        common = len(here.segment.stems() & there.segment.stems())
+        return (1 if common > 1 else 0), reason
+    reason = period_mismatch(claim, quantity, sentence, other, theirs.periods)
+    if reason:
+        return 2, reason
+    dated = bool(aligned_periods(claim, quantity).values)
+    reason = role_mismatch(claim, quantity, sentence, other, dated=dated)
+    if reason:
+        return 3, reason
+    return 4, subject_mismatch(here, there, theirs.stems)
+
+
+def _temporal_mismatch(
+    claim: Sentence, quantity: Quantity, theirs: _Evidence
+) -> tuple[Mismatch, ...]:
+    """Look for a date: as the period of a figure, in a sentence about the same, in a heading."""
+    bound = quantity.qualifier in _BOUNDS_OF_TIME
+    if quantity.value in theirs.periods and not bound:
+        return ()
+    of_figure = any(
+        quantity.value in aligned_periods(claim, amount).values for amount in claim.amounts()
+    )
+    ours = place(claim, quantity)
+    nearest = (-1.0, f"the evidence does not say {describe(quantity)}")
+    for sentence in theirs.sentences:
+        for other in sentence.temporals():
+            reason = _date_reason(quantity, other)
+            same_role = role_of(claim, quantity) == role_of(sentence, other)
+            stage = (0.5 if same_role else 0.0) if other.kind == quantity.kind else -0.5
+            if not reason and not (of_figure and other.value == quantity.value and not bound):
+                reason, stage = role_mismatch(claim, quantity, sentence, other, dated=False), 1.0
+                if not reason:
+                    reason, stage = subject_mismatch(ours, place(sentence, other), theirs.stems), 2.0
+            if not reason:
+                return ()
+            nearest = max(nearest, (stage, reason), key=lambda pair: pair[0])
+    return (Mismatch(quantity.text, nearest[1], quantity),)
+
+
+def _date_reason(ours: Quantity, theirs: Quantity) -> str:
+    said = f"the claim says {describe(ours)}; the evidence says {describe(theirs)}"
+    if not covers_date(ours.value, theirs.value) or ours.qualifier != theirs.qualifier:
+        return said
+    return ""

@@ -1,0 +1,214 @@
+"""A sentence read for its figures: content words, names, and the clause that each figure owns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from certirag.claim_ir.quantities import Identifier, find_figures
+from certirag.claim_ir.quantity_rows import Cell, row_cells
+from certirag.claim_ir.quantity_tokens import Tokens, tokenize
+from certirag.claim_ir.quantity_words import is_content, stem
+from certirag.core.claim import Quantity
+
+TEMPORAL = ("date", "year", "period")
+_CUTS = {";": 6, "while": 5, "whereas": 5, "but": 5, "versus": 5, "vs": 5, "compared": 5,
+         "and": 3, "or": 3, "plus": 3, "then": 3, ",": 3, "than": 2, "to": 2, "from": 2,
+         "against": 2, "in": 1, "for": 1, "at": 1, "on": 1, "by": 1, "with": 1, "of": 1}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A content word: its stem, where it starts, and whether it is plainly a name."""
+
+    stem: str
+    lower: str
+    start: int
+    name: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The clause of one figure: content words before and after it, and those it shares.
+
+    *shared* are the words of an earlier clause that this one leaves unsaid ("… fell by 41% in A
+    and by 17% in B"). *start* and *end* are offsets of the clause.
+    """
+
+    before: tuple[Word, ...]
+    after: tuple[Word, ...]
+    shared: tuple[Word, ...]
+    start: int
+    end: int
+
+    def stems(self) -> frozenset[str]:
+        """Return the stems of all its words, shared ones too."""
+        return frozenset(word.stem for word in (*self.before, *self.after, *self.shared))
+
+    def own(self) -> frozenset[str]:
+        """Return the stems of the words that stand in this clause."""
+        return frozenset(word.stem for word in (*self.before, *self.after))
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or table row with its figures, read once."""
+
+    text: str
+    tokens: Tokens
+    quantities: tuple[Quantity, ...]
+    identifiers: tuple[Identifier, ...]
+    words: tuple[Word, ...]
+    cells: tuple[Cell, ...]
+
+    def stems(self) -> frozenset[str]:
+        """Return the stems of all content words."""
+        return frozenset(word.stem for word in self.words)
+
+    def amounts(self) -> tuple[Quantity, ...]:
+        """Return the quantities that are neither dates nor periods."""
+        return tuple(q for q in self.quantities if q.kind not in TEMPORAL)
+
+    def temporals(self) -> tuple[Quantity, ...]:
+        """Return the dates, years and periods."""
+        return tuple(q for q in self.quantities if q.kind in TEMPORAL)
+
+
+def read_sentence(text: str) -> Sentence:
+    """Read *text* for its figures and words."""
+    figures = find_figures(text)
+    tokens = tokenize(text)
+    taken = [(q.start, q.end) for q in figures.quantities]
+    taken += [(i.start, i.end) for i in figures.identifiers]
+    words = tuple(_words(tokens, sorted(taken)))
+    return Sentence(text, tokens, figures.quantities, figures.identifiers, words, row_cells(text))
+
+
+def _words(tokens: Tokens, taken: Sequence[tuple[int, int]]) -> Iterable[Word]:
+    """Yield the content words outside figures; hyphenated words stay one word."""
+    index, place = 0, 0
+    while index < len(tokens.items):
+        token = tokens.at(index)
+        while place < len(taken) and taken[place][1] <= token.start:
+            place += 1
+        inside = place < len(taken) and taken[place][0] <= token.start
+        index += 1
+        if inside or token.kind != "word":
+            continue
+        text = token.text
+        while tokens.at(index).text == "-" and tokens.at(index).glued and _hyphenated(tokens, index):
+            text = f"{text}-{tokens.at(index + 1).text}"
+            index += 2
+        if is_content(text.lower()):
+            shouted = len(text) > 1 and text.isupper()
+            name = shouted or (text[0].isupper() and not _starts(tokens, token.start))
+            yield Word(stem(text), text.lower(), token.start, name)
+
+
+def _hyphenated(tokens: Tokens, index: int) -> bool:
+    following = tokens.at(index + 1)
+    return following.glued and following.kind == "word"
+
+
+def _starts(tokens: Tokens, start: int) -> bool:
+    """Say whether a capital at *start* may come from the place: after a stop, or at the start."""
+    before = tokens.source[max(start - 3, 0) : start].rstrip(" \t\n\"'“‘(")
+    return not before or before[-1] in ".!?:;•-–—"
+
+
+def segments_of(sentence: Sentence, group: Sequence[Quantity]) -> tuple[Segment, ...]:
+    """Return the clause of each quantity of *group*, which is in the order of the text.
+
+    Clauses are cut at the strongest joint between two neighbours of the group; in a table row
+    every cell is a clause, and cells without a figure of the group belong to all.
+    """
+    if sentence.cells:
+        return tuple(_cell_segment(sentence, quantity, group) for quantity in group)
+    cuts = [0]
+    cuts.extend(
+        _cut(sentence.tokens, left.end, right.start)
+        for left, right in zip(group, group[1:], strict=False)
+    )
+    cuts.append(len(sentence.text))
+    found: list[Segment] = []
+    for place, quantity in enumerate(group):
+        start, end = cuts[place], cuts[place + 1]
+        before = tuple(w for w in sentence.words if start <= w.start < quantity.start)
+        after = tuple(w for w in sentence.words if quantity.end <= w.start < end)
+        shared: tuple[Word, ...] = ()
+        pronoun = {"it", "they", "this", "these"} & set(_lowers(sentence.tokens, start, quantity.start))
+        if found and (not before or pronoun):
+            shared = (*found[-1].shared, *found[-1].before)
+        found.append(Segment(before, after, shared, start, end))
+    return tuple(found)
+
+
+def _cut(tokens: Tokens, left: int, right: int) -> int:
+    """Return the offset at which the clauses of two figures are best cut.
+
+    The strongest joint wins; of equal ones the last. A comma before "and" is one joint with it.
+    """
+    best, place = 0.0, right
+    for index, token in enumerate(tokens.items):
+        if token.start < left or token.start >= right:
+            continue
+        strength = float(_CUTS.get(token.lower, 0))
+        if token.lower in ("and", "but", "while") and tokens.at(index - 1).text == ",":
+            strength += 0.5
+        if strength and strength >= best:
+            best, place = strength, token.start
+    return place
+
+
+def _cell_segment(sentence: Sentence, quantity: Quantity, group: Sequence[Quantity]) -> Segment:
+    taken = [c for c in sentence.cells if any(c.start <= q.start < c.end for q in group)]
+    mine = [c for c in taken if c.start <= quantity.start < c.end]
+    start, end = (mine[0].start, mine[0].end) if mine else (quantity.start, quantity.end)
+    before = tuple(w for w in sentence.words if start <= w.start < quantity.start)
+    after = tuple(w for w in sentence.words if quantity.end <= w.start < end)
+    shared = tuple(
+        w for w in sentence.words if not any(c.start <= w.start < c.end for c in taken)
+    )
+    return Segment(before, after, shared, start, end)
+
+
+def token_index(tokens: Tokens, offset: int) -> int:
+    """Return the index of the first token that starts at *offset* or later."""
+    low, high = 0, len(tokens.items)
+    while low < high:
+        middle = (low + high) // 2
+        if tokens.items[middle].start < offset:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def counted_words(sentence: Sentence, quantity: Quantity) -> tuple[str, ...]:
+    """Return the stems of the noun phrase behind *quantity* ("of annual leave", "characters").
+
+    It ends at a function word, a stop, a verb form or the next figure; four words at most.
+    """
+    index = token_index(sentence.tokens, quantity.end)
+    places = {word.start: word for word in sentence.words}
+    found: list[str] = []
+    for at in range(index, index + 8):
+        token = sentence.tokens.at(at)
+        if not found and token.lower in ("of", "the", "a", "an", "their", "its", "-", "such", "or"):
+            continue
+        if not found and token.lower in ("more", "fewer", "less"):
+            continue
+        word = places.get(token.start)
+        if word is None:
+            if token.text == "-" and token.glued:
+                continue
+            break
+        if len(found) == 4 or word.lower.endswith(("ed", "ly")) or word.name:
+            break
+        found.append(word.stem)
+    return tuple(found)
+
+
+def _lowers(tokens: Tokens, start: int, end: int) -> tuple[str, ...]:
+    first = token_index(tokens, start)
+    return tokens.words(first, token_index(tokens, end) - first)

@@ -1,0 +1,238 @@
+"""Collect files, folders and uploads, and read them into a corpus; a bad file never stops it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from certirag.core.text import Document, EvidenceChunk
+from certirag.errors import IngestError
+from certirag.ingest.chunk import chunk_document
+from certirag.ingest.extract import Limits, printable
+from certirag.ingest.load import load_document
+from certirag.ingest.superseded import superseded_notice
+from certirag.ports import Progress, SentenceSplitter
+
+_OFFICE_LOCK: Final = "~$"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A source: its *path* is relative to the folder that was given, with forward slashes."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A source that was not read, and why, in one line that is safe to show."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents in the order they were found, all their chunks, and what was skipped."""
+
+    documents: tuple[Document, ...]
+    chunks: tuple[EvidenceChunk, ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    path: str
+    file: Path
+
+
+def collect(paths: Sequence[Path], *, limits: Limits) -> Iterator[Found | Skipped]:
+    """Yield the files of *paths*, folders with all below them, sorted by relative path.
+
+    Hidden files, links, and what is no regular file are skipped with a reason; nothing that a
+    link points to outside of a folder is ever read.
+    """
+    for candidate in _candidates(paths):
+        yield candidate if isinstance(candidate, Skipped) else _read(candidate, limits)
+
+
+def read_corpus(
+    paths: Sequence[Path],
+    *,
+    limits: Limits,
+    split: SentenceSplitter,
+    progress: Progress | None = None,
+) -> Corpus:
+    """Return the corpus that the files and folders in *paths* make.
+
+    Duplicates by content and files that cannot be read are in ``skipped``; none of them raises.
+    """
+    candidates = list(_candidates(paths))
+    sources = (c if isinstance(c, Skipped) else _read(c, limits) for c in candidates)
+    return _corpus(sources, len(candidates), limits=limits, split=split, progress=progress)
+
+
+def read_uploads(
+    uploads: Sequence[tuple[str, bytes]],
+    *,
+    limits: Limits,
+    split: SentenceSplitter,
+    progress: Progress | None = None,
+) -> Corpus:
+    """Return the corpus that uploaded files, as (name, bytes), make; names are made distinct."""
+    sources: list[Found] = []
+    taken: set[str] = set()
+    for given, data in uploads:
+        # Browsers send a bare name; whatever else comes must not look like a path.
+        name = given.replace("\\", "/").rstrip("/").rpartition("/")[2].strip() or "upload"
+        path, number = name, 2
+        while path in taken:
+            path, number = f"{number}/{name}", number + 1
+        taken.add(path)
+        sources.append(Found(path, data))
+    return _corpus(sources, len(sources), limits=limits, split=split, progress=progress)
+
+
+def _corpus(
+    sources: Iterable[Found | Skipped],
+    total: int,
+    *,
+    limits: Limits,
+    split: SentenceSplitter,
+    progress: Progress | None,
+) -> Corpus:
+    documents: list[Document] = []
+    chunks: list[EvidenceChunk] = []
+    skipped: list[Skipped] = []
+    contents: dict[str, str] = {}
+    identifiers: dict[str, str] = {}
+    for done, source in enumerate(sources):
+        if progress is not None:
+            progress(f"Reading {printable(source.path)}", done, total)
+        if isinstance(source, Skipped):
+            skipped.append(source)
+            continue
+        try:
+            document = load_document(source.data, path=source.path, limits=limits)
+            pieces = _distinct_chunks(document, split, contents, identifiers)
+        except IngestError as error:
+            skipped.append(Skipped(source.path, str(error)))
+            continue
+        contents[document.sha256] = identifiers[document.doc_id] = document.path
+        documents.append(document)
+        chunks.extend(pieces)
+    if progress is not None:
+        progress(f"Read {len(documents)} documents, skipped {len(skipped)}", total, total)
+    return Corpus(tuple(documents), tuple(chunks), tuple(skipped))
+
+
+def _distinct_chunks(
+    document: Document,
+    split: SentenceSplitter,
+    contents: dict[str, str],
+    identifiers: dict[str, str],
+) -> tuple[EvidenceChunk, ...]:
+    name = printable(document.path)
+    if document.sha256 in contents:
+        first = printable(contents[document.sha256])
+        raise IngestError(f"{name}: has the same content as {first}, which is kept")
+    notice = superseded_notice(document)
+    if notice:
+        raise IngestError(
+            f"{name}: kept out of evidence, for it calls itself superseded: “{printable(notice)}”"
+        )
+    if document.doc_id in identifiers:
+        other = printable(identifiers[document.doc_id])
+        raise IngestError(f"{name}: its name gives the same identifier as {other}; rename it")
+    chunks = chunk_document(document, split)
+    if not chunks:
+        hidden = sum(not block.visible for block in document.blocks)
+        reason = f"only text that a reader cannot see ({hidden} passages)" if hidden else "headings"
+        raise IngestError(f"{name}: holds {reason} and nothing that can be evidence; add text")
+    return chunks
+
+
+def _candidates(paths: Sequence[Path]) -> Iterator[_Candidate | Skipped]:
+    taken: set[str] = set()
+    for given in paths:
+        for found in _below(given):
+            path = found.path
+            if path in taken:  # two folders were given that hold files of one name
+                path = f"{_text(given.resolve().parent.name or given.name)}/{path}"
+                if given.is_dir():
+                    path = f"{_text(given.resolve().name)}/{found.path}"
+            if isinstance(found, Skipped):
+                yield found
+            elif path in taken:
+                yield Skipped(path, f"{printable(path)}: given more than once; it is read once")
+            else:
+                taken.add(path)
+                yield _Candidate(path, found.file)
+
+
+def _below(given: Path) -> Iterator[_Candidate | Skipped]:
+    name = _text(given.name or str(given))
+    try:
+        folder = stat.S_ISDIR(given.stat().st_mode)
+    except OSError as error:
+        yield Skipped(name, f"{printable(name)}: {_problem(error)}; check the path")
+        return
+    if folder:
+        yield from _in_folder(given, given)
+    else:
+        yield _Candidate(name, given.resolve())
+
+
+def _in_folder(folder: Path, root: Path) -> Iterator[_Candidate | Skipped]:
+    try:
+        entries = sorted(folder.iterdir(), key=lambda entry: (entry.is_dir(), entry.name))
+    except OSError as error:
+        path = _text(folder.relative_to(root).as_posix())
+        yield Skipped(path, f"{printable(path)}: {_problem(error)}; allow reading it")
+        return
+    for entry in entries:
+        path = _text(entry.relative_to(root).as_posix())
+        if entry.name.startswith((".", _OFFICE_LOCK)):
+            yield Skipped(path, f"{printable(path)}: hidden; rename it to have it read")
+        elif entry.is_symlink():
+            inside = entry.resolve().is_relative_to(root.resolve())
+            where = "its target is read by itself" if inside else "it leads out of the folder"
+            yield Skipped(path, f"{printable(path)}: a link, not followed; {where}")
+        elif entry.is_dir():
+            yield from _in_folder(entry, root)
+        else:
+            yield _Candidate(path, entry)
+
+
+def _read(candidate: _Candidate, limits: Limits) -> Found | Skipped:
+    """Read one file; it is opened once, so that it cannot become a link or pipe in between."""
+    path, shown = candidate.path, printable(candidate.path)
+    try:
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with os.fdopen(os.open(candidate.file, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return Skipped(path, f"{shown}: no regular file; give a document")
+            if status.st_size > limits.max_bytes:
+                return Skipped(
+                    path,
+                    f"{shown}: {status.st_size:,} bytes, more than the limit of "
+                    f"{limits.max_bytes:,}; split it or raise CERTIRAG_MAX_FILE_BYTES",
+                )
+            return Found(path, file.read(limits.max_bytes + 1))
+    except OSError as error:
+        return Skipped(path, f"{shown}: {_problem(error)}; allow reading it")
+
+
+def _problem(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _text(name: str) -> str:
+    """Return a file's *name* in characters that can be written out, whatever its bytes are."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,0 +1,203 @@
+"""From evidence to an answer: which sentences answer, how they read, and when none does."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from certirag.claim_ir.extractive import Candidate, claims_from_evidence
+from certirag.core.text import ChunkSource, EvidenceChunk, SentenceSpan, sha256_hex
+
+
+def chunk(name, sentences, *, title="Leave Policy", section="", hidden=()):
+    """Build a chunk whose sentences are joined by one blank."""
+    text, spans = "", []
+    for number, sentence in enumerate(sentences, start=1):
+        text += " " if text else ""
+        spans.append(
+            SentenceSpan(f"s{number}", len(text), len(text) + len(sentence), sentence,
+                         visible=number not in hidden)
+        )  # fmt: skip
+        text += sentence
+    source = ChunkSource(title, f"{name}.md", section, sha256_hex(name))
+    return EvidenceChunk(f"{name}#c1", name, text, sha256_hex(text), source, tuple(spans))
+
+
+def candidates(*chunks):
+    """Return every span of *chunks* as a candidate, scores falling."""
+    pairs = [(c, s) for c in chunks for s in c.spans]
+    return [Candidate(c, s, 1.0 - 0.01 * i) for i, (c, s) in enumerate(pairs)]
+
+
+LEAVE = chunk(
+    "leave",
+    [
+        "Full-time employees receive 27 days of annual leave.",
+        "Public holidays are not counted as annual leave.",
+        "The probation period lasts six months.",
+        "It may be extended once.",
+        "Theft is covered only if there are signs of forced entry.",
+        "Ines Calloway is the owner of the policy.",
+    ],
+)
+
+
+def answer(question, *chunks, max_claims=12):
+    """Return the texts of the claims that answer *question*."""
+    ir = claims_from_evidence(question, candidates(*(chunks or (LEAVE,))), max_claims=max_claims)
+    return [claim.text for claim in ir.claims]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("How many days of annual leave do full-time employees receive?", "27 days"),
+        ("How long does the probation period last?", "six months"),
+        ("Is theft covered?", "only if there are signs of forced entry"),
+        ("Who is the owner of the policy?", "Ines Calloway"),
+        ("Can the probation period be extended?", "The probation period may be extended once."),
+    ],
+)
+def test_the_sentence_that_answers_comes_first(question, first):
+    """Cue word and content words of the question choose the sentence; qualifiers stay."""
+    assert first in answer(question)[0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many months of sabbatical leave may an employee take?",
+        "Does the company pay for taxis?",
+        "What is the salary of the chief executive?",
+        "???",
+        "",
+        "Who?",
+    ],
+)
+def test_a_question_whose_subject_is_nowhere_gets_no_claims(question):
+    """An answer about something else is worse than none: this is how abstention starts."""
+    assert answer(question) == []
+
+
+def test_no_candidates_give_no_claims():
+    """Without evidence there is no answer."""
+    assert claims_from_evidence("How long?", [], max_claims=12).claims == ()
+
+
+def test_text_that_no_reader_can_see_is_never_used():
+    """An invisible span gives no claim, even when it would answer best."""
+    hidden = chunk("x", ["The probation period lasts six months."], hidden=(1,))
+    assert answer("How long does the probation period last?", hidden) == []
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_an_unsound_score_removes_the_candidate(score):
+    """A score that is no number cannot rank a sentence."""
+    found = [Candidate(LEAVE, LEAVE.spans[2], score)]
+    ir = claims_from_evidence("How long does the probation period last?", found, max_claims=12)
+    assert ir.claims == ()
+
+
+def test_a_span_that_is_not_in_its_chunk_is_not_used():
+    """Offsets that do not give the quoted sentence are no evidence."""
+    span = SentenceSpan("s9", 0, 10, "The probation period lasts nine months.")
+    found = [Candidate(LEAVE, span, 1.0)]
+    assert not claims_from_evidence(
+        "How long does the probation period last?", found, max_claims=12
+    ).claims
+
+
+def test_claims_point_at_their_span_and_place():
+    """The span is attached, and the place is the clause in the chunk's text."""
+    ir = claims_from_evidence(
+        "Can the probation period be extended?", candidates(LEAVE), max_claims=9
+    )
+    claim = next(c for c in ir.claims if "extended" in c.text)
+    assert [ref.span_id for ref in claim.evidence_candidates] == ["s4"]
+    place = LEAVE.text[claim.draft_start : claim.draft_end]
+    assert place.startswith("It may be extended once")
+    assert claim.supplied == ("The probation period",)
+
+
+def test_the_same_sentence_in_two_documents_is_said_once_but_a_conflict_twice():
+    """Near-duplicates are dropped; a sentence with another figure never is."""
+    same = chunk("a", ["A lost laptop must be reported within 4 hours."])
+    again = chunk("b", ["A lost laptop must be reported within 4 hours."])
+    other = chunk("c", ["A lost laptop must be reported within 24 hours."])
+    words = chunk("d", ["A lost laptop must be reported within four hours."])
+    negated = chunk("e", ["A lost laptop must not be reported within 4 hours."])
+    question = "Within what time must a lost laptop be reported?"
+    assert len(answer(question, same, again)) == 1
+    assert len(answer(question, same, other)) == 2
+    assert len(answer(question, same, negated)) == 2
+    assert len(answer(question, other, words)) == 2
+
+
+def test_a_table_row_is_a_claim_as_it_is():
+    """A row is chosen by its cells and is not taken apart."""
+    rows = chunk(
+        "rates",
+        ["City: Skarholm; Highest nightly rate: €175", "City: Lowmere; Highest nightly rate: €120"],
+        section="Hotel rates",
+    )
+    assert answer("What is the highest hotel rate in Skarholm?", rows) == [
+        "City: Skarholm; Highest nightly rate: €175"
+    ]
+
+
+def test_a_list_item_is_joined_with_its_lead_and_both_spans_are_attached():
+    """Half a sentence is no evidence for the whole: the lead's span is attached too."""
+    items = chunk("list", ["The cover excludes damage by:", "flood;", "frost;"], title="Cover")
+    ir = claims_from_evidence("Which damage by flood is excluded?", candidates(items), max_claims=9)
+    assert ir.claims[0].text == "The cover excludes damage by flood."
+    assert [ref.span_id for ref in ir.claims[0].evidence_candidates] == ["s1", "s2"]
+
+
+def test_another_period_is_not_the_one_asked_for():
+    """Revenue of the second quarter does not answer a question about the third."""
+    figures = chunk(
+        "fin",
+        [
+            "Revenue in the third quarter of 2024 was $288.7 million.",
+            "Revenue in the second quarter of 2024 was $278.3 million.",
+            "Revenue in 2024 was $1,140.6 million.",
+        ],
+        title="Figures",
+    )
+    assert answer("What was revenue in the third quarter of 2024?", figures) == [
+        "Revenue in the third quarter of 2024 was $288.7 million."
+    ]
+
+
+def test_two_questions_in_one_are_both_answered():
+    """Each part of a joined question finds its own sentence."""
+    both = chunk(
+        "t",
+        [
+            "Expense claims must be submitted within 30 days.",
+            "Approved claims are paid within ten working days.",
+            "Meals are not reimbursed.",
+        ],
+    )
+    found = answer(
+        "By when must expense claims be submitted, and when are approved claims paid?", both
+    )
+    assert any("30 days" in text for text in found)
+    assert any("ten working days" in text for text in found)
+
+
+def test_the_cap_is_said():
+    """What max_claims leaves out is named."""
+    many = chunk("m", [f"Site {n} is closed on Monday." for n in (1, 2, 3)])
+    ir = claims_from_evidence("Which site is closed on Monday?", candidates(many), max_claims=2)
+    assert len(ir.claims) == 2
+    assert len(ir.dropped) == 1
+
+
+def test_the_same_input_gives_the_same_claims():
+    """The choice holds no chance."""
+    found = candidates(LEAVE)
+    question = "How many days of annual leave do employees receive?"
+    one = claims_from_evidence(question, found, max_claims=12)
+    assert one == claims_from_evidence(question, found, max_claims=12)
