@@ -11,27 +11,25 @@ import datetime
 from dataclasses import dataclass, replace
 
 from certirag.claim_ir.quantity_numbers import ordinal_at
-from certirag.claim_ir.quantity_tokens import Tokens, ends_cleanly
+from certirag.claim_ir.quantity_tokens import Tokens, ends_cleanly, word_set, words_in
 from certirag.core.claim import QuantityKind
 
-_NAMES = (
-    "january february march april may june july august september october november december".split()
+_NAMES = words_in(
+    "january february march april may june july august september october november december"
 )
 _MONTHS = {name: number for number, name in enumerate(_NAMES, start=1)}
 _MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
 _DASHES = ("-", "–", "—")
 # "May" and "March" are words of other kinds too: alone they need one of these before them.
-_BEFORE_MONTH = frozenset(
+_BEFORE_MONTH = word_set(
     "in of since until till from by to through every each mid late early last next before after "
-    "during and".split()
+    "during and"
 )
-_YEAR_CUES = frozenset(
+_YEAR_CUES = word_set(
     "in since during for of by until till from year fiscal before after through to and the its "
-    "our early late mid end ended ending fy between".split()
+    "our early late mid end ended ending fy between"
 )
-_NOT_COUNTED = frozenset(
-    "results sales earnings figures accounts revenues targets was is has this".split()
-)
+_NOT_COUNTED = word_set("results sales earnings figures accounts revenues targets was is has this")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +296,9 @@ def _fiscal(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     at = after + (tokens.at(after).text == "-" and tokens.at(after).glued)
     number = tokens.at(at + 1)
     if tokens.at(at).lower in ("q", "h") and number.glued and number.text in ("1", "2", "3", "4"):
-        return (Temporal("period", f"{year_text}-{tokens.at(at).text.upper()}{number.text}", at + 2),)
+        return (
+            Temporal("period", f"{year_text}-{tokens.at(at).text.upper()}{number.text}", at + 2),
+        )
     return (Temporal("period", year_text, after),)
 
 

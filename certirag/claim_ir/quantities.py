@@ -123,4 +123,3 @@ def _quantity(
         qualifier = ""
     text = tokens.source[start:end]
     return Quantity(kind, text, start, end, value, unit=unit, high=high, qualifier=qualifier)
-

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from certirag.claim_ir.dates import temporals_at
 from certirag.claim_ir.quantity_numbers import Number, exact_text, number_at
-from certirag.claim_ir.quantity_tokens import CURRENCY_SIGNS, Tokens, ends_cleanly
+from certirag.claim_ir.quantity_tokens import CURRENCY_SIGNS, Tokens, ends_cleanly, word_set
 from certirag.claim_ir.units import CURRENCIES, TIME_UNITS, unit_at, unit_word
 from certirag.core.claim import QuantityKind
 
@@ -18,11 +18,41 @@ _EVERY = {"daily": "day", "nightly": "night", "weekly": "week", "monthly": "mont
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
 _MONEY = frozenset(CURRENCIES.values())
 # With one of these before "from 5 to 8" two figures are told, not a range.
-_CHANGES = (
-    "rose rise grew grow increase decrease fell fall drop decline reduce went go move raise cut "
-    "climb jump slip improv lift chang widen narrow expand shr shrank soar plung low up down"
-).split()
-_RATE_FILLERS = frozenset("calendar full whole complete working business".split())
+_CHANGES = [
+    "rose",
+    "rise",
+    "grew",
+    "grow",
+    "increase",
+    "decrease",
+    "fell",
+    "fall",
+    "drop",
+    "decline",
+    "reduce",
+    "went",
+    "go",
+    "move",
+    "raise",
+    "cut",
+    "climb",
+    "jump",
+    "slip",
+    "improv",
+    "lift",
+    "chang",
+    "widen",
+    "narrow",
+    "expand",
+    "shr",
+    "shrank",
+    "soar",
+    "plung",
+    "low",
+    "up",
+    "down",
+]
+_RATE_FILLERS = word_set("calendar full whole complete working business")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +170,9 @@ def _currency_prefix(tokens: Tokens, index: int) -> tuple[str, int]:
 def _one(tokens: Tokens, index: int) -> _Part | None:
     token, following = tokens.at(index), tokens.at(index + 1)
     sign = 1
-    if (token.text in _MINUS and not token.glued and following.glued) or (token.lower in ("minus", "negative") and following.kind == "number"):
+    if (token.text in _MINUS and not token.glued and following.glued) or (
+        token.lower in ("minus", "negative") and following.kind == "number"
+    ):
         sign, index = -1, index + 1
     money, at = _currency_prefix(tokens, index)
     if money and sign == 1 and tokens.at(at).text in _MINUS and tokens.at(at + 1).glued:
@@ -179,7 +211,9 @@ def _with_range(tokens: Tokens, index: int, first: _Part) -> tuple[Amount, ...]:
         value = f"{exact_text(first.value)}:{exact_text(second.value)}"
         return (Amount("number", index, second.next, value, "ratio"),)
     low = first.value
-    share = second.number.scaled and not first.number.scaled and joint.text in (*_DASHES, "to", "and")
+    share = (
+        second.number.scaled and not first.number.scaled and joint.text in (*_DASHES, "to", "and")
+    )
     if share and abs(second.value) > abs(low) > 0 and not first.number.spelled:
         mantissa = _mantissa(tokens, first.next + 1)
         low = low * (second.value / mantissa) if mantissa and low <= mantissa else low
@@ -190,12 +224,14 @@ def _with_range(tokens: Tokens, index: int, first: _Part) -> tuple[Amount, ...]:
         start = _Part(first.number, low, first.unit or second.unit, first.next)
         return (
             _built(index, start, tokens, rated=False),
-            _built(first.next + 1, _Part(second.number, second.value, start.unit, second.next), tokens),
+            _built(
+                first.next + 1, _Part(second.number, second.value, start.unit, second.next), tokens
+            ),
         )
-    whole = _built(index, _Part(second.number, second.value, second.unit or first.unit, second.next), tokens)
-    return (
-        Amount(whole.kind, index, whole.next, exact_text(low), whole.unit, whole.value),
+    whole = _built(
+        index, _Part(second.number, second.value, second.unit or first.unit, second.next), tokens
     )
+    return (Amount(whole.kind, index, whole.next, exact_text(low), whole.unit, whole.value),)
 
 
 def _mantissa(tokens: Tokens, index: int) -> Fraction:

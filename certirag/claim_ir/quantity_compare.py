@@ -41,7 +41,7 @@ def reading_of(sentence: Sentence, quantity: Quantity, segment: Segment) -> Read
     base, _, rate = quantity.unit.partition("/")
     if not rate and quantity.kind != "ordinal":
         rate = _detached_rate(sentence, quantity)
-    words = [w for w in (*segment.before, *segment.after, *segment.shared)]
+    words = (*segment.before, *segment.after, *segment.shared)
     lowers = _lowers(sentence, segment)
     implied = frozenset(IMPLIED_RATES[w] for w in lowers if w in IMPLIED_RATES) | frozenset(
         IMPLIED_RATES[w.lower] for w in words if w.lower in IMPLIED_RATES

@@ -8,29 +8,29 @@ from __future__ import annotations
 import re
 
 from certirag.claim_ir.dates import year_of
-from certirag.claim_ir.quantity_tokens import Tokens, ends_cleanly
+from certirag.claim_ir.quantity_tokens import Tokens, ends_cleanly, word_set
 from certirag.claim_ir.units import SCALES, unit_at
 
 # Singular only: "week 6" is a name of a week, "weeks 4" is no English.
-_LABELS = frozenset(
+_LABELS = word_set(
     "section sections article articles no nr number chapter version v release edition form room "
     "building gate floor flight platform route bus table figure fig appendix annex clause "
     "paragraph page line item step phase stage type tier class category chapter part volume "
     "schedule rule regulation directive extension ext lot batch invoice ticket case serial model "
     "week day month apollo python java windows port channel protocol annexe sku ref reference id "
-    "iso iec en din bs astm ansi nist rfc ieee ias ifrs gaap sox soc pci covid cve form".split()
+    "iso iec en din bs astm ansi nist rfc ieee ias ifrs gaap sox soc pci covid cve form"
 )
-_NO_NAMES = frozenset(
+_NO_NAMES = word_set(
     "january february march april may june july august september october november december jan feb "
-    "mar apr jun jul aug sept sep oct nov dec".split()
+    "mar apr jun jul aug sept sep oct nov dec"
 )
-_VERBS = frozenset("is was has does ends starts uses comes weighs costs needs its".split())
+_VERBS = word_set("is was has does ends starts uses comes weighs costs needs its")
 _TIME_LABELS = frozenset(("week", "day", "month"))
-_ROMAN_LABELS = frozenset(
-    "phase type class stage part article chapter tier volume annex schedule title grade".split()
+_ROMAN_LABELS = word_set(
+    "phase type class stage part article chapter tier volume annex schedule title grade"
 )
 _ROMAN = re.compile(r"[IVX]{1,6}")
-_YEAR_PREFIXES = frozenset("mid early late pre post non".split())
+_YEAR_PREFIXES = word_set("mid early late pre post non")
 
 
 def label_end(tokens: Tokens, index: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from certirag.claim_ir.quantity_sentence import Segment, Sentence, Word
 from certirag.core.claim import Quantity
@@ -40,7 +41,7 @@ def _labels(
     cuts.append(end)
     parts = [
         tuple(w for w in sentence.words if a <= w.start < b and w.lower != "respectively")
-        for a, b in zip(cuts, cuts[1:], strict=False)
+        for a, b in pairwise(cuts)
     ]
     items = [part for part in parts if part]
     if len(items) != count:

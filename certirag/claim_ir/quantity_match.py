@@ -156,7 +156,10 @@ def _temporal_mismatch(
             if not reason and not (of_figure and other.value == quantity.value and not bound):
                 reason, stage = role_mismatch(claim, quantity, sentence, other, dated=False), 1.0
                 if not reason:
-                    reason, stage = subject_mismatch(ours, place(sentence, other), theirs.stems), 2.0
+                    reason, stage = (
+                        subject_mismatch(ours, place(sentence, other), theirs.stems),
+                        2.0,
+                    )
             if not reason:
                 return ()
             nearest = max(nearest, (stage, reason), key=lambda pair: pair[0])

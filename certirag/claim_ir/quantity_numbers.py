@@ -5,30 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from certirag.claim_ir.quantity_tokens import FRACTION_SIGNS, Tokens
+from certirag.claim_ir.quantity_tokens import FRACTION_SIGNS, Tokens, word_set, words_in
 from certirag.claim_ir.units import SCALES
 
 MAX_DIGITS = 30  # a longer run of digits is an identifier, not an amount
 _ONES = {
     word: value
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split()
+        words_in(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+            "fifteen sixteen seventeen eighteen nineteen"
+        )
     )
 }
 _TENS = {
     word: 10 * value
     for value, word in enumerate(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2
+        words_in("twenty thirty forty fifty sixty seventy eighty ninety"), start=2
     )
 }
 _BIG = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _ORDINALS = {
     word: value
     for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-        "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth "
-        "twentieth".split(),
+        words_in(
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+            "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth "
+            "twentieth"
+        ),
         start=1,
     )
 } | {"thirtieth": 30, "fortieth": 40, "fiftieth": 50, "hundredth": 100}
@@ -36,10 +40,10 @@ _PARTS = {"half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth"
           "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}  # fmt: skip
 _PARTS |= {f"{word}s": value for word, value in _PARTS.items() if word not in ("half", "halves")}
 # "one" beside these is a pronoun ("this one", "one of them"), not the number 1.
-_NOT_ONE_BEFORE = frozenset("this that the which no any every each another only next last".split())
-_NOT_ONE_AFTER = frozenset(
+_NOT_ONE_BEFORE = word_set("this that the which no any every each another only next last")
+_NOT_ONE_AFTER = word_set(
     "of is are was were has have had can could may might must shall should will would who that "
-    "which another in at on for to by with from the be does did".split()
+    "which another in at on for to by with from the be does did"
 )
 
 
@@ -89,7 +93,9 @@ def read_digits(text: str) -> Number | None:
     if "," in decimals:
         groups, comma, cents = plain.rpartition(",")
         good = len(whole) <= 3 and len(groups) - len(whole) == 4 and "," not in groups
-        return Number(Fraction(groups.replace(".", "") + "." + cents), 0) if good and comma else None
+        return (
+            Number(Fraction(groups.replace(".", "") + "." + cents), 0) if good and comma else None
+        )
     parts = whole.split(",")
     if len(parts) > 1:
         grouped = 1 <= len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])
@@ -227,7 +233,9 @@ def _cardinal(tokens: Tokens, index: int) -> tuple[int, int, bool]:
                 break
         if word in _TENS and last in ("start", "scale"):
             group, last = group + _TENS[word], "tens"
-        elif word in _ONES and (last in ("start", "scale") or (last == "tens" and _ONES[word] < 10)):
+        elif word in _ONES and (
+            last in ("start", "scale") or (last == "tens" and _ONES[word] < 10)
+        ):
             group, last = group + _ONES[word], "ones"
         elif word == "hundred" and last == "ones" and group < 100:
             group, last, scaled = group * 100, "scale", True

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from certirag.claim_ir.quantity_sentence import Segment, Sentence, segments_of, token_index
+from certirag.claim_ir.quantity_tokens import word_set
 from certirag.core.claim import Quantity
 
-_LINKS = frozenset("in for during at on of since until by as (".split())
+_LINKS = word_set("in for during at on of since until by as (")
 _BREAKERS = frozenset(("and", "but", "while", "whereas", "or", "to", "from", ";", "than", "versus"))
-_COMPARISONS = frozenset("from compared than versus vs against up down".split())
+_COMPARISONS = word_set("from compared than versus vs against up down")
 _YEAR = re.compile(r"(?:FY)?[0-9]{4}(?:/[0-9]{2})?")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from certirag.claim_ir.quantity_tokens import Tokens
+from certirag.claim_ir.quantity_tokens import Tokens, word_set
 
 _ABOUT = (
     "about|around|approximately|approx|approx .|roughly|nearly|almost|circa|ca|ca .|close to|"
@@ -37,9 +37,9 @@ _BEFORE = {
     for phrase in phrases.split("|")
 }
 _FLIPPED = {"more_than": "at_most", "less_than": "at_least"}
-_NEGATIONS = frozenset("not no never cannot without nor neither".split())
-_MORE_WORDS = frozenset("more over above older longer later higher greater up upwards".split())
-_LESS_WORDS = frozenset("less fewer under below younger shorter earlier lower".split())
+_NEGATIONS = word_set("not no never cannot without nor neither")
+_MORE_WORDS = word_set("more over above older longer later higher greater up upwards")
+_LESS_WORDS = word_set("less fewer under below younger shorter earlier lower")
 _FILLERS = frozenset(("a", "an", "the", "total", "of", "about"))
 _STOPS = frozenset((".", ",", ";", ":", "(", ")", "but", "which", "who"))
 
@@ -107,4 +107,4 @@ def _closes(tokens: Tokens, at: int, joint: str) -> bool:
     return word != "than" and (joint == "or" or tokens.at(at).kind != "word" or word in _AFTER_AGE)
 
 
-_AFTER_AGE = frozenset("start take get receive are is may must can should who with in at on".split())
+_AFTER_AGE = word_set("start take get receive are is may must can should who with in at on")

@@ -9,10 +9,31 @@ from certirag.core.claim import Quantity
 
 _CHANGE = frozenset(
     stem(word)
-    for word in (
-        "rise fall cut raise change improve widen narrow extend shrink expand move climb jump "
-        "slip soar plunge double halve adjust go went lift"
-    ).split()
+    for word in [
+        "rise",
+        "fall",
+        "cut",
+        "raise",
+        "change",
+        "improve",
+        "widen",
+        "narrow",
+        "extend",
+        "shrink",
+        "expand",
+        "move",
+        "climb",
+        "jump",
+        "slip",
+        "soar",
+        "plunge",
+        "double",
+        "halve",
+        "adjust",
+        "go",
+        "went",
+        "lift",
+    ]
 )
 _AMOUNT_ROLES = {"from": "from", "to": "to", "by": "by", "between": "from"}
 _TIME_ROLES = {
@@ -21,6 +42,23 @@ _TIME_ROLES = {
     "before": "before", "by": "by", "after": "after", "following": "after",
 }  # fmt: skip
 _DASHES = ("-", "–", "—")
+
+
+def _timely(quantity: Quantity) -> bool:
+    return quantity.kind in TEMPORAL or quantity.unit == "time of day"
+
+
+def _denied(sentence: Sentence, quantity: Quantity) -> bool:
+    """Say whether the figure is named as the wrong one ("$36 million, not $40 million")."""
+    index = token_index(sentence.tokens, quantity.start)
+    start = qualifier_start(sentence.tokens, index)
+    words = sentence.tokens.words(start - 2, 2) if start > 1 else ()
+    return words[-1:] in (("not",), ("never",)) or words in (
+        ("instead", "of"),
+        ("rather", "than"),
+        ("no", "longer"),
+        ("not", "the"),
+    )
 
 
 def changes(sentence: Sentence) -> bool:
@@ -33,7 +71,7 @@ def role_of(sentence: Sentence, quantity: Quantity) -> str:
     tokens = sentence.tokens
     index = token_index(tokens, quantity.start)
     start = qualifier_start(tokens, index)
-    if quantity.kind in TEMPORAL:
+    if _timely(quantity):
         return _time_role(sentence, quantity, index if start == index else start)
     word = tokens.at(start - 1).lower
     if word not in _AMOUNT_ROLES or start == 0:
@@ -46,14 +84,16 @@ def role_of(sentence: Sentence, quantity: Quantity) -> str:
 def _time_role(sentence: Sentence, quantity: Quantity, index: int) -> str:
     tokens = sentence.tokens
     after = token_index(tokens, quantity.end)
-    if tokens.at(after).text in _DASHES and tokens.at(after + 1).kind in ("number", "word"):
-        ends = [q.start for q in sentence.temporals()]
-        if tokens.at(after + 1).start in ends:
+    if tokens.at(after).lower in (*_DASHES, "to", "until", "through"):
+        starts = [q.start for q in sentence.quantities if _timely(q)]
+        if tokens.at(after + 1).start in starts:
             return "start"
     word = tokens.at(index - 1).lower
     if word in _DASHES:
-        ends = [q.end for q in sentence.temporals()]
-        return "end" if tokens.at(index - 1).start in ends or tokens.at(index - 2).end in ends else ""
+        ends = [q.end for q in sentence.quantities if _timely(q)]
+        return (
+            "end" if tokens.at(index - 1).start in ends or tokens.at(index - 2).end in ends else ""
+        )
     if word == "the":
         word = tokens.at(index - 2).lower
     return _TIME_ROLES.get(word, "") if index else ""
@@ -68,9 +108,11 @@ def role_mismatch(
     """
     mine, other = role_of(claim, ours), role_of(evidence, theirs)
     said = f"the claim has {ours.text} in another role than the evidence"
+    if _denied(claim, ours) != _denied(evidence, theirs):
+        return f"one of claim and evidence says that it is not {theirs.text}"
     if mine == other:
         return ""
-    if ours.kind in TEMPORAL:
+    if _timely(ours):
         loose = {"", "start", "end"}
         return "" if {mine, other} <= loose and "" in (mine, other) else said
     if mine and other:

@@ -9,13 +9,13 @@ from fractions import Fraction
 
 from certirag.claim_ir.quantity_amounts import kind_of
 from certirag.claim_ir.quantity_numbers import exact_text
-from certirag.claim_ir.quantity_tokens import Tokens, tokenize
+from certirag.claim_ir.quantity_tokens import Tokens, tokenize, word_set
 from certirag.claim_ir.units import CURRENCIES, SCALES, unit_word
 from certirag.core.claim import Quantity
 
 MAX_HEADER = 100
 _CELL = re.compile(r"[^;]+")
-_COUNTED = frozenset("minutes hours days nights weeks months years percent".split())
+_COUNTED = word_set("minutes hours days nights weeks months years percent")
 _LETTER_SCALES = {"m": 10**6, "b": 10**9, "k": 10**3}
 
 
@@ -40,7 +40,9 @@ def row_cells(text: str) -> tuple[Cell, ...]:
     for match in _CELL.finditer(text):
         header, colon, _ = match.group()[: MAX_HEADER + 2].partition(": ")
         if colon and header.strip() and ". " not in header:
-            cells.append(Cell(header.strip(), match.start(), match.start() + len(header) + 2, match.end()))
+            cells.append(
+                Cell(header.strip(), match.start(), match.start() + len(header) + 2, match.end())
+            )
     named = len(cells) >= 2 and len(cells) * 2 > text.count(";")
     return tuple(cells) if named or (cells and _unit_of(cells[0].header) != ("", 1)) else ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from certirag.claim_ir.quantities import Identifier, find_figures
 from certirag.claim_ir.quantity_rows import Cell, row_cells
@@ -96,7 +97,9 @@ def _words(tokens: Tokens, taken: Sequence[tuple[int, int]]) -> Iterable[Word]:
         if inside or token.kind != "word":
             continue
         text = token.text
-        while tokens.at(index).text == "-" and tokens.at(index).glued and _hyphenated(tokens, index):
+        while (
+            tokens.at(index).text == "-" and tokens.at(index).glued and _hyphenated(tokens, index)
+        ):
             text = f"{text}-{tokens.at(index + 1).text}"
             index += 2
         if is_content(text.lower()):
@@ -125,10 +128,7 @@ def segments_of(sentence: Sentence, group: Sequence[Quantity]) -> tuple[Segment,
     if sentence.cells:
         return tuple(_cell_segment(sentence, quantity, group) for quantity in group)
     cuts = [0]
-    cuts.extend(
-        _cut(sentence.tokens, left.end, right.start)
-        for left, right in zip(group, group[1:], strict=False)
-    )
+    cuts.extend(_cut(sentence.tokens, left.end, right.start) for left, right in pairwise(group))
     cuts.append(len(sentence.text))
     found: list[Segment] = []
     for place, quantity in enumerate(group):
@@ -136,7 +136,9 @@ def segments_of(sentence: Sentence, group: Sequence[Quantity]) -> tuple[Segment,
         before = tuple(w for w in sentence.words if start <= w.start < quantity.start)
         after = tuple(w for w in sentence.words if quantity.end <= w.start < end)
         shared: tuple[Word, ...] = ()
-        pronoun = {"it", "they", "this", "these"} & set(_lowers(sentence.tokens, start, quantity.start))
+        pronoun = {"it", "they", "this", "these"} & set(
+            _lowers(sentence.tokens, start, quantity.start)
+        )
         if found and (not before or pronoun):
             shared = (*found[-1].shared, *found[-1].before)
         found.append(Segment(before, after, shared, start, end))
@@ -166,9 +168,7 @@ def _cell_segment(sentence: Sentence, quantity: Quantity, group: Sequence[Quanti
     start, end = (mine[0].start, mine[0].end) if mine else (quantity.start, quantity.end)
     before = tuple(w for w in sentence.words if start <= w.start < quantity.start)
     after = tuple(w for w in sentence.words if quantity.end <= w.start < end)
-    shared = tuple(
-        w for w in sentence.words if not any(c.start <= w.start < c.end for c in taken)
-    )
+    shared = tuple(w for w in sentence.words if not any(c.start <= w.start < c.end for c in taken))
     return Segment(before, after, shared, start, end)
 
 

@@ -1,4 +1,4 @@
-"""Is the figure of the evidence about what the figure of the claim is about?
+"""Judge whether the figure of the evidence is about what the figure of the claim is about.
 
 A scored alignment of content words, made to refuse: a name that the evidence does not have, a
 word in the place of another, a counted noun of another kind, or a neighbour figure that fits the
@@ -19,10 +19,10 @@ from certirag.claim_ir.quantity_sentence import (
     counted_words,
     segments_of,
 )
-from certirag.claim_ir.quantity_words import IMPLIED_RATES, contrasts
+from certirag.claim_ir.quantity_words import IMPLIED_RATES, RESTRICTING, contrasts
 from certirag.core.claim import Quantity
 
-MIN_COVERAGE = 0.8  # of the claim's content words; below it the two may speak of different things
+MIN_COVERAGE = 0.7  # of the claim's content words; below it the two may speak of different things
 MAX_WORDS = 400
 _FIGURE = "#"
 _EACH = ("a", "per", "each", "every", "per calendar")
@@ -103,7 +103,11 @@ def _counted(claim: Placed, evidence: Placed, context: frozenset[str]) -> str:
         return "" if not theirs or words & set(theirs) else said
     if ours and theirs:
         related = ours[-1] in theirs or theirs[-1] in ours
-        return "" if related or (theirs[-1] in words and ours[-1] in evidence.segment.stems()) else said
+        return (
+            ""
+            if related or (theirs[-1] in words and ours[-1] in evidence.segment.stems())
+            else said
+        )
     if ours:
         known = evidence.sentence.stems() | (context if claim.quantity.unit else frozenset())
         return "" if ours[-1] in known else said
@@ -124,6 +128,11 @@ def _coverage(claim: Placed, evidence: Placed, context: frozenset[str]) -> str:
     covered = wanted & (evidence.sentence.stems() | context)
     if not wanted:
         return f"the claim does not say what {claim.quantity.text} is about"
+    narrow = sorted((wanted - covered) & RESTRICTING)
+    if narrow:
+        return (
+            f"the evidence does not say that {evidence.quantity.text} is “{_shown(claim, narrow)}”"
+        )
     if not inside or len(covered) < MIN_COVERAGE * len(wanted):
         missing = _shown(claim, sorted(wanted - covered)[:4])
         return f"the evidence for {evidence.quantity.text} says nothing of “{missing}”"

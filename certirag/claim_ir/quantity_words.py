@@ -5,7 +5,9 @@ The lists are small on purpose: a word that is not known here can only make a ma
 
 from __future__ import annotations
 
-_FUNCTION = frozenset(
+from certirag.claim_ir.quantity_tokens import word_set, words_in
+
+_FUNCTION = word_set(
     "a an the this that these those it its they them their there he she his her we our you your i "
     "and or but nor so if then than as at by for from in into of off on onto out over per to up "
     "with within without under until till upon via about after before between during through "
@@ -14,9 +16,9 @@ _FUNCTION = frozenset(
     "some such same other another more most less least fewer much many few several respectively "
     "approximately around roughly nearly almost circa exactly least most minimum maximum max min "
     "above below least one's here now today again already ever never too very please according "
-    "plus minus ahead compared versus once twice thrice total overall altogether".split()
+    "plus minus ahead compared versus once twice thrice total overall altogether"
 )
-_GENERIC_VERBS = frozenset(
+_GENERIC_VERBS = word_set(
     "is are was were be been being am has have had having do does did done can could may might "
     "must shall should will would get gets got getting give gives given gave receive receives "
     "received entitle entitled entitles grant granted grants allow allowed allows permit "
@@ -26,7 +28,7 @@ _GENERIC_VERBS = frozenset(
     "applied use used uses remain remains remained become becomes became set sets "
     "include includes included including based called known regarding concerning "
     "report reported reports record recorded post posted generate generated "
-    "place eligible able due counted offer offers offered enjoy enjoys state states stated".split()
+    "place eligible able due counted offer offers offered enjoy enjoys state states stated"
 )
 _GROUPS = (
     "employee staff worker colleague personnel workforce headcount",
@@ -34,8 +36,10 @@ _GROUPS = (
     "profit earnings",
     "cost expense expenditure spending",
     "rise rose risen increase increased grow grew grown growth climb climbed gain gained up",
-    "fall fell fallen decrease decreased decline declined drop dropped reduce reduced reduction "
-    "down decreased lower lowered",
+    (
+        "fall fell fallen decrease decreased decline declined drop dropped reduce reduced reduction "
+        "down decreased lower lowered"
+    ),
     "child children paediatric pediatric kid",
     "adult adults",
     "adolescent teenager",
@@ -72,8 +76,10 @@ _GROUPS = (
 )
 # Classes of one line exclude each other: a figure for one is no evidence for another.
 _CONTRASTS = (
-    "revenue | profit | loss | cost | margin | ebitda | cash | debt | capex | dividend | asset | "
-    "liability | equity | tax | wage",
+    (
+        "revenue | profit | loss | cost | margin | ebitda | cash | debt | capex | dividend | asset | "
+        "liability | equity | tax | wage"
+    ),
     "gross | net | operating",
     "adjusted | reported",
     "annual | sick | parental | maternity | paternity | special | compassionate | study | unpaid",
@@ -158,6 +164,16 @@ def stem(word: str) -> str:
     return _CLASS.get(lower) or _CLASS.get(bare, bare)
 
 
+# A claim that says one of these narrows its figure; the evidence must say it too.
+RESTRICTING = frozenset(
+    stem(word)
+    for word in words_in(
+        "restated adjusted underlying organic consolidated net gross operating preliminary estimated "
+        "projected annualised annualized cumulative unaudited audited revised proposed budgeted "
+        "forecast recurring initial final interim provisional pro-forma diluted basic average mean "
+        "median new former first last early late unpaid paid partial additional extra"
+    )
+)
 _CONTRAST_OF = tuple(
     {stem(word): number for number, part in enumerate(line.split("|")) for word in part.split()}
     for line in _CONTRASTS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from certirag.claim_ir.quantity_tokens import Tokens
+from certirag.claim_ir.quantity_tokens import Tokens, word_set
 
 CURRENCIES = {
     "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD",
@@ -70,9 +70,9 @@ _SINGLES = {"%": "%", "percent": "%", "pct": "%", "pp": "pp", "pps": "pp", "bps"
             "bp": "bps", "℃": "°C", "℉": "°F"}  # fmt: skip
 # These words before a unit of time make another unit; the other adjectives only decorate it.
 _DAY_KINDS = frozenset(("business", "working", "trading", "banking", "school", "calendar"))
-_DECORATION = frozenset(
+_DECORATION = word_set(
     "consecutive full complete completed whole further additional extra more other successive "
-    "continuous straight calendar".split()
+    "continuous straight calendar"
 )
 _TO_BASE: dict[str, tuple[str, Fraction]] = {
     "millisecond": ("second", Fraction(1, 1000)), "minute": ("second", Fraction(60)),
