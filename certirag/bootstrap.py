@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from certirag.adapters.audit_sqlite import SqliteAuditLog
-from certirag.audit.keys import signing_key, trusted_keys
+from certirag.audit.keys import read_public_key, signing_key, trusted_keys
+from certirag.core.certificate import AnswerRecord, key_id
 from certirag.core.policy import Policy
+from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError, InputError, PolicyError
 from certirag.pipeline import Services
-from certirag.ports import Embedder, Reranker, Verifier
+from certirag.ports import Embedder, Progress, Reranker, Verifier
+from certirag.render import CheckReport, check_export
 from certirag.settings import ASSETS, Settings
 
 if TYPE_CHECKING:
     from certirag.adapters.index_local import LocalIndex
+    from certirag.ingest.collect import Corpus
+    from certirag.ingest.extract import Limits
 
 _POLICY = TypeAdapter(Policy)
 
@@ -72,11 +79,174 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
     raise InputError(f"unknown verifier {name!r}: choose lexical")
 
 
-def open_index(directory: Path) -> LocalIndex:
-    """Return the index in *directory*; CorpusError when it is missing or damaged."""
+def open_index(directory: Path, services: Services) -> LocalIndex:
+    """Return the index in *directory*.
+
+    CorpusError when it is missing, damaged, or made with another embedder.
+    """
     from certirag.adapters.index_local import LocalIndex
 
-    return LocalIndex.open(directory)
+    return LocalIndex.open(directory, embedder=services.embedder.identity)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest came to."""
+
+    index: Path
+    documents: int
+    chunks: int
+    embedded: int
+    written: bool
+    skipped: tuple[str, ...]
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the report in plain lines, the skipped files first."""
+        state = "written" if self.written else "unchanged"
+        return (
+            *(f"skipped {reason}" for reason in self.skipped),
+            (
+                f"{self.documents} documents, {self.chunks} chunks in {self.index} "
+                f"({state}; {self.embedded} chunks embedded, {len(self.skipped)} files skipped)"
+            ),
+        )
+
+
+def ingest_paths(
+    paths: Sequence[Path], directory: Path, services: Services, progress: Progress
+) -> IngestReport:
+    """Make the index in *directory* hold exactly what *paths* hold.
+
+    Raises InputError when none of it can be evidence: an empty index answers nothing, and the
+    old one is left as it is.
+    """
+    from certirag.adapters.index_local_store import stored_corpus, write_corpus
+
+    corpus = _read(paths, services, progress)
+    reasons = tuple(skipped.reason for skipped in corpus.skipped)
+    if not corpus.documents:
+        detail = reasons[0] if reasons else "there are no files"
+        raise InputError(f"nothing to ingest in {', '.join(map(str, paths))}: {detail}")
+    report = write_corpus(directory, stored_corpus(corpus), services.embedder, progress)
+    return IngestReport(
+        directory,
+        len(corpus.documents),
+        len(corpus.chunks),
+        report.embedded,
+        report.written,
+        reasons,
+    )
+
+
+def index_of_paths(
+    paths: Sequence[Path], services: Services, progress: Progress
+) -> tuple[LocalIndex, tuple[str, ...]]:
+    """Return an index in memory of the files in *paths*, and why some were skipped."""
+    return _in_memory(_read(paths, services, progress), services, progress)
+
+
+def index_of_uploads(
+    uploads: Sequence[tuple[str, bytes]], services: Services, progress: Progress
+) -> tuple[LocalIndex, tuple[str, ...]]:
+    """Return an index in memory of uploaded (name, bytes), and why some were skipped."""
+    from certirag.ingest.collect import read_uploads
+
+    corpus = read_uploads(
+        uploads, limits=_limits(services.settings), split=services.split, progress=progress
+    )
+    return _in_memory(corpus, services, progress)
+
+
+def _read(paths: Sequence[Path], services: Services, progress: Progress) -> Corpus:
+    from certirag.ingest.collect import read_corpus
+
+    return read_corpus(
+        paths, limits=_limits(services.settings), split=services.split, progress=progress
+    )
+
+
+def _limits(settings: Settings) -> Limits:
+    from certirag.ingest.extract import Limits
+
+    return Limits(max_bytes=settings.max_file_bytes, max_pages=settings.max_pages)
+
+
+def _in_memory(
+    corpus: Corpus, services: Services, progress: Progress
+) -> tuple[LocalIndex, tuple[str, ...]]:
+    from certirag.adapters.index_local import LocalIndex
+
+    reasons = tuple(skipped.reason for skipped in corpus.skipped)
+    if not corpus.chunks:
+        detail = reasons[0] if reasons else "no documents were given"
+        raise InputError(f"there is nothing to check against: {detail}")
+    return LocalIndex.of(corpus.chunks, services.embedder, progress), reasons
+
+
+def check_file(
+    path: Path,
+    settings: Settings,
+    *,
+    public_key: Path | None = None,
+    sources: Sequence[Path] = (),
+    rescore: bool = False,
+) -> CheckReport:
+    """Check one audit export under pinned keys; see `render.check_export`.
+
+    *sources* are compared with the recorded digests (STALE), and *rescore* runs the recorded
+    verifier again (NOT-REPRODUCIBLE). Raises InputError when a file cannot be read or no key
+    is pinned.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from error
+    if public_key is not None:
+        key = read_public_key(public_key)
+        trusted = {key_id(key): key}
+    else:
+        trusted = trusted_keys(settings.home)
+    if not trusted:
+        raise InputError(
+            f"no public key is trusted in {settings.home / 'keys'}: name one with --public-key"
+        )
+    report = check_export(data, trusted)
+    if report.record is not None and sources:
+        report = _compared(report, report.record, sources, settings)
+    if report.record is not None and report.verdict == "VALID" and rescore:
+        report = _rescored(report, report.record, settings)
+    return report
+
+
+def _compared(
+    report: CheckReport, record: AnswerRecord, sources: Sequence[Path], settings: Settings
+) -> CheckReport:
+    """STALE when a document that an attached span stands in is no longer there unchanged."""
+    from certirag.ingest.collect import Found, collect
+
+    found = collect(sources, limits=_limits(settings))
+    digests = {sha256_hex(source.data) for source in found if isinstance(source, Found)}
+    attached = {ref.chunk_id for result in record.verification for ref in result.best_evidence}
+    for chunk in record.retrieval.chunks:
+        if chunk.chunk_id in attached and chunk.source.sha256 not in digests:
+            where = f"{chunk.source.url_or_path} ({chunk.chunk_id})"
+            return CheckReport("STALE", f"{where} has changed or is not among the sources", record)
+    return report
+
+
+def _rescored(report: CheckReport, record: AnswerRecord, settings: Settings) -> CheckReport:
+    """NOT-REPRODUCIBLE when the verifier of the record now scores a span differently."""
+    from certirag.verify.rescore import first_difference
+
+    embedder = make_embedder(settings.embedder)
+    recorded = {model.role: model for model in record.models}
+    verifier = make_verifier(recorded["verifier"].name, embedder)
+    for model in (embedder.identity, verifier.identity):
+        if recorded[model.role] != model:
+            reason = f"the {model.role} here is {model.name} {model.version} with another digest"
+            return CheckReport("NOT-REPRODUCIBLE", reason, record)
+    difference = first_difference(record, verifier)
+    return CheckReport("NOT-REPRODUCIBLE", difference, record) if difference else report
 
 
 def policy_names() -> tuple[str, ...]:

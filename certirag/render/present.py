@@ -130,8 +130,10 @@ def _headline(summary: AnswerSummary) -> str:
         return "No claim was found that could be checked."
     if not summary.verified:
         return "The documents do not support an answer that may be shown."
-    noun = "claim is" if summary.verified == 1 else "claims are"
-    return f"{summary.verified} of {total} {noun} verified against the documents."
+    if total == 1:
+        return "The one claim is verified against the documents."
+    verb = "is" if summary.verified == 1 else "are"
+    return f"{summary.verified} of {total} claims {verb} verified against the documents."
 
 
 def _chip(claim: Claim, decision: Decision, record: AnswerRecord) -> Chip:

@@ -88,7 +88,7 @@ _RELIED_ON = re.compile(
 def test_any_one_byte_of_a_relied_on_value_is_tampered() -> None:
     """Each byte of each sentence, score, state, threshold and claim, changed by itself."""
     places = [i for match in _RELIED_ON.finditer(EXPORT) for i in range(*match.span(1))]
-    assert len(places) > 1000
+    assert len(places) > 500
     for place in places:
         changed = bytearray(EXPORT)
         changed[place] = ord("7") if changed[place] != ord("7") else ord("8")

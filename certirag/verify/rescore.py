@@ -1,0 +1,50 @@
+"""A recorded answer and its verifier → the first score that does not come out again."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from certirag.core.certificate import AnswerRecord
+from certirag.core.text import joined_evidence
+from certirag.errors import VerifierError
+from certirag.ports import Pair, Verifier
+
+# Scores are recorded with six decimals; float sums may differ in the last ones elsewhere.
+TOLERANCE: Final = 0.005
+
+
+def first_difference(record: AnswerRecord, verifier: Verifier) -> str:
+    """Return in plain words which score differs by more than `TOLERANCE`, or "" when none does.
+
+    Every scored span is judged again, and every attached set; what cannot be judged differs.
+    """
+    chunks = {chunk.chunk_id: chunk for chunk in record.retrieval.chunks}
+    claims = {claim.id: claim.text for claim in record.claim_ir.claims}
+    asked: list[tuple[str, Pair, float | None]] = []
+    for result in record.verification:
+        claim = claims[result.claim_id]
+        for score in result.all_scores:
+            chunk = chunks[score.chunk_id]
+            pair = Pair(claim, chunk.span(score.span_id).sentence, chunk.context)
+            asked.append((f"{result.claim_id} on {score.chunk_id}", pair, score.entailed))
+        attached = [chunks[ref.chunk_id] for ref in result.best_evidence]
+        if attached:
+            sentences = [
+                chunk.span(ref.span_id).sentence
+                for chunk, ref in zip(attached, result.best_evidence, strict=True)
+            ]
+            context = " · ".join(dict.fromkeys(chunk.context for chunk in attached))
+            pair = Pair(claim, joined_evidence(sentences), context)
+            asked.append((f"{result.claim_id} on its evidence", pair, result.score))
+    try:
+        judgements = verifier.judge([pair for _, pair, _ in asked])
+    except VerifierError as error:
+        return f"the verifier did not answer: {error}"
+    for (place, _, recorded), judgement in zip(asked, judgements, strict=True):
+        now = None if judgement.label == "error" else judgement.entailed
+        if now is None or recorded is None:
+            if now is not recorded:
+                return f"claim {place}: recorded {recorded}, now {now}"
+        elif abs(now - recorded) > TOLERANCE:
+            return f"claim {place}: recorded {recorded:.6f}, now {now:.6f}"
+    return ""

@@ -1,0 +1,54 @@
+"""The rules of the house that import-linter cannot see."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted(
+    path for folder in ("certirag", "ui", "pages") for path in (ROOT / folder).rglob("*.py")
+)
+WORDS = {"utils", "helpers", "helper", "manager", "util", "misc", "common"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_is_a_sentence(path: Path) -> None:
+    """It says what it is for in its first line, and it is short."""
+    text = path.read_text("utf-8")
+    assert ast.get_docstring(ast.parse(text)), "no docstring"
+    assert len(text.splitlines()) <= 400, "longer than 400 lines: split it"
+    assert path.stem not in WORDS, "a name that says nothing"
+
+
+def test_only_bootstrap_names_adapters() -> None:
+    """Everything else speaks to ports."""
+    allowed = {"bootstrap.py"}
+    for path in SOURCES:
+        if path.name in allowed or "adapters" in path.parts:
+            continue
+        assert "certirag.adapters" not in path.read_text("utf-8"), path
+
+
+def test_the_badge_words_have_one_home() -> None:
+    """The badge's own strings exist in render/badge.py only."""
+    for path in SOURCES:
+        if path.name == "badge.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.search(r"✅ ?Verified", node.value), path
+
+
+def test_app_is_page_config_and_navigation_only() -> None:
+    """app.py stays a table of contents."""
+    assert len((ROOT / "app.py").read_text("utf-8").splitlines()) <= 60
+
+
+def test_pages_are_thin() -> None:
+    """A page is a script of at most 50 lines."""
+    for path in (ROOT / "pages").glob("*.py"):
+        assert len(path.read_text("utf-8").splitlines()) <= 50, path

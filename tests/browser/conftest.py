@@ -1,0 +1,67 @@
+"""A browser for the tests, and what each page asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+CHROMIUM = os.environ.get("CERTIRAG_CHROMIUM", "/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Return one headless Chromium for all tests."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """A page, the requests it made, and the scripts' complaints."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    @property
+    def foreign(self) -> list[str]:
+        """Addresses asked for that are not this server's."""
+        own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
+        return [url for url in self.requests if not url.startswith(own)]
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Return a function that opens an address in a context of its own."""
+    contexts = []
+
+    def opened(url: str, *, width: int = 1280, height: int = 900, scheme: str = "light") -> Visit:
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        visited = Visit(context.new_page())
+        visited.page.set_default_timeout(30_000)
+        visited.page.goto(url)
+        return visited
+
+    yield opened
+    for context in contexts:
+        context.close()

@@ -1,0 +1,177 @@
+"""Ask in its three modes, its drawer, and what it does when something does not hold."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from builders import FACTS, Statement, answer_export
+from conftest import STATEMENTS, captions_of, chips_of, html_of
+
+from certirag.errors import AuditError, VerifierError
+from ui.ask import ANSWER
+
+VERIFIED, UNVERIFIED, CONTRADICTED = "✅ Verified", "⚠️ Unverified", "❌ Contradicted"
+
+
+def _asked(open_page, **query):
+    at = open_page("ask", **query)
+    at.text_input(key="question").set_value("How much leave?")
+    return _button(at, "Ask").click().run()
+
+
+def _button(at, label):
+    return next(button for button in at.button if button.label == label)
+
+
+@pytest.mark.parametrize(
+    ("mode", "chips", "expander"),
+    [
+        ("strict", [VERIFIED, UNVERIFIED], "What we could not verify (1)"),
+        ("mixed", [VERIFIED, UNVERIFIED], "Claim 2: show it without enough evidence"),
+        ("debug", [VERIFIED, UNVERIFIED, CONTRADICTED], "Scored pairs (4)"),
+    ],
+)
+def test_each_mode_shows_its_claims(open_page, mode, chips, expander) -> None:
+    """Strict and mixed fold the unverified and leave the contradicted out; debug shows all."""
+    at = _asked(open_page, mode=mode)
+    assert not at.exception
+    assert chips_of(at) == chips
+    assert expander in [e.label for e in at.expander]
+    said = "1 contradicted, in Debug only." in captions_of(at)
+    assert said is (mode != "debug")
+    assert ("30 days" in html_of(at)) is (mode == "debug")
+
+
+def test_strict_is_the_default_and_an_unknown_mode_is_dropped(open_page) -> None:
+    """A mode from the URL that does not exist shows Strict."""
+    assert CONTRADICTED not in chips_of(_asked(open_page, mode="evil"))
+
+
+def test_switching_the_mode_runs_the_pipeline_once(open_page, stage) -> None:
+    """The kept export is drawn again; nothing is asked again."""
+    at = _asked(open_page)
+    before = at.session_state[ANSWER]
+    for mode in ("mixed", "debug", "strict"):
+        at.segmented_control(key="mode").set_value(mode).run()
+    assert stage.asked == ["How much leave?"]
+    assert at.session_state[ANSWER] == before
+
+
+def test_the_session_keeps_bytes_and_words_only(open_page) -> None:
+    """Nothing in the session is a decision: every value pickles, the answer is bytes."""
+    at = _asked(open_page, mode="debug")
+    assert isinstance(at.session_state[ANSWER], bytes)
+    kept = at.session_state._state.filtered_state
+    assert ANSWER in kept
+    assert pickle.dumps(dict(kept))
+    assert {type(value) for value in kept.values()} <= {bytes, str, bool, tuple, list}
+
+
+def test_a_record_that_does_not_hold_shows_one_line(open_page, stage) -> None:
+    """One changed byte: no chip, no download, no claim; one plain line."""
+    stage.export = stage.export.replace(b"27 days", b"72 days", 1)
+    at = _asked(open_page)
+    assert chips_of(at) == []
+    assert not at.get("download_button")
+    assert html_of(at).count("cr-inert--error") == 1
+    assert "does not hold" in html_of(at)
+    assert "72 days" not in html_of(at)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (AuditError("the log is full"), "no answer is shown"),
+        (VerifierError("the model <b>broke</b>"), "the model &lt;b&gt;broke&lt;/b&gt;"),
+    ],
+)
+def test_errors_are_one_plain_line(open_page, stage, error, said) -> None:
+    """A failing log or part shows no answer and no traceback, its text inert."""
+    stage.error = error
+    at = _asked(open_page)
+    assert not at.exception
+    assert said in html_of(at)
+    assert chips_of(at) == []
+    assert not at.session_state[ANSWER]
+
+
+def test_a_failed_question_leaves_no_older_answer(open_page, stage) -> None:
+    """After an error the answer to the previous question is gone."""
+    at = _asked(open_page)
+    stage.error = AuditError("the log is full")
+    _button(at, "Ask").click().run()
+    assert chips_of(at) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "opened"), [("c2", True), ("c3", False), ("zzz", False), ("<b>", False)]
+)
+def test_a_deep_link_opens_only_a_claim_on_the_page(open_page, claim, opened) -> None:
+    """`?claim=` opens the drawer of a drawn claim; hidden or unknown ids do nothing."""
+    at = _asked(open_page)
+    at.query_params["claim"] = claim
+    at.run()
+    assert ("Quoted from" in html_of(at)) is opened
+
+
+def test_a_chip_opens_its_drawer(open_page) -> None:
+    """The drawer shows quote, highlight, place, threshold, and the failed rules first."""
+    at = _asked(open_page, mode="debug")
+    at.button(key="chip-contradicted-3").click().run()
+    html = html_of(at)
+    assert at.query_params["claim"] == "c3"
+    assert "Quoted from" in html
+    assert "<mark>Full-time employees receive 30 days of leave.</mark>" in html
+    for fact in ("Page 3", "Retrieval rank 3", "Chunk doc3#c1", "threshold 0.85", "Old policy"):
+        assert fact in html
+    assert html.index("cr-rule--fail") < html.index("cr-rule--pass")
+
+
+def test_a_stricter_policy_takes_badges_and_asks_nothing(open_page, stage) -> None:
+    """Tightening the policy of a drawn answer only removes badges, without a new run."""
+    stage.export = answer_export([Statement(FACTS[0])])
+    at = _asked(open_page)
+    assert chips_of(at) == [VERIFIED]
+    options = at.selectbox(key="policy").options
+    assert options[0] == "test-1"
+    assert "base-1" not in options
+    for option in options:
+        at.selectbox(key="policy").set_value(option).run()
+        assert set(chips_of(at)) <= {VERIFIED, UNVERIFIED}
+    assert len(stage.asked) == 1
+
+
+def test_a_sample_question_is_one_click(open_page, stage) -> None:
+    """A sample's button asks it at once."""
+    at = open_page("ask")
+    at.button(key="try-policy-0").click().run()
+    assert stage.asked == ["How many days of annual leave do full-time employees receive?"]
+    assert VERIFIED in chips_of(at)
+
+
+def test_a_refusal_says_so_first(open_page, stage) -> None:
+    """Without a single badge the page opens with the refusal, its reason and what may help."""
+    stage.export = answer_export(STATEMENTS[1:2])
+    at = _asked(open_page)
+    assert at.subheader[0].value == "No answer: the evidence does not support one"
+    html = html_of(at)
+    assert "not hold enough evidence" in html
+    assert "Travel handbook" in html
+    assert "Use the words of the documents" in html
+
+
+def test_every_answer_can_be_downloaded(open_page, stage) -> None:
+    """The audit JSON is offered under the answer's trace id."""
+    at = _asked(open_page)
+    assert [b.label for b in at.get("download_button")] == ["Download audit JSON"]
+
+
+def test_no_corpus_is_said_with_the_mend(open_page, stage, monkeypatch) -> None:
+    """Without a corpus the page says how to get one."""
+    from ui import services
+
+    monkeypatch.setattr(services, "corpus_names", tuple)
+    at = open_page("ask")
+    assert "certirag ingest" in at.info[0].value
+    assert not at.exception
