@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter, ValidationError
 
 from certirag.adapters.audit_sqlite import SqliteAuditLog
-from certirag.audit.keys import read_public_key, signing_key, trusted_keys
-from certirag.core.certificate import AnswerRecord, key_id
+from certirag.audit.keys import signing_key, trusted_keys
 from certirag.core.policy import Policy
-from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError, InputError, PolicyError
 from certirag.pipeline import Services
 from certirag.ports import Embedder, Progress, Reranker, Verifier
-from certirag.render import CheckReport, check_export
 from certirag.settings import ASSETS, Settings
 
 if TYPE_CHECKING:
@@ -152,7 +149,7 @@ def index_of_uploads(
     from certirag.ingest.collect import read_uploads
 
     corpus = read_uploads(
-        uploads, limits=_limits(services.settings), split=services.split, progress=progress
+        uploads, limits=read_limits(services.settings), split=services.split, progress=progress
     )
     return _in_memory(corpus, services, progress)
 
@@ -161,11 +158,12 @@ def _read(paths: Sequence[Path], services: Services, progress: Progress) -> Corp
     from certirag.ingest.collect import read_corpus
 
     return read_corpus(
-        paths, limits=_limits(services.settings), split=services.split, progress=progress
+        paths, limits=read_limits(services.settings), split=services.split, progress=progress
     )
 
 
-def _limits(settings: Settings) -> Limits:
+def read_limits(settings: Settings) -> Limits:
+    """Return the limits on one document that *settings* set."""
     from certirag.ingest.extract import Limits
 
     return Limits(max_bytes=settings.max_file_bytes, max_pages=settings.max_pages)
@@ -181,72 +179,6 @@ def _in_memory(
         detail = reasons[0] if reasons else "no documents were given"
         raise InputError(f"there is nothing to check against: {detail}")
     return LocalIndex.of(corpus.chunks, services.embedder, progress), reasons
-
-
-def check_file(
-    path: Path,
-    settings: Settings,
-    *,
-    public_key: Path | None = None,
-    sources: Sequence[Path] = (),
-    rescore: bool = False,
-) -> CheckReport:
-    """Check one audit export under pinned keys; see `render.check_export`.
-
-    *sources* are compared with the recorded digests (STALE), and *rescore* runs the recorded
-    verifier again (NOT-REPRODUCIBLE). Raises InputError when a file cannot be read or no key
-    is pinned.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from error
-    if public_key is not None:
-        key = read_public_key(public_key)
-        trusted = {key_id(key): key}
-    else:
-        trusted = trusted_keys(settings.home)
-    if not trusted:
-        raise InputError(
-            f"no public key is trusted in {settings.home / 'keys'}: name one with --public-key"
-        )
-    report = check_export(data, trusted)
-    if report.record is not None and sources:
-        report = _compared(report, report.record, sources, settings)
-    if report.record is not None and report.verdict == "VALID" and rescore:
-        report = _rescored(report, report.record, settings)
-    return report
-
-
-def _compared(
-    report: CheckReport, record: AnswerRecord, sources: Sequence[Path], settings: Settings
-) -> CheckReport:
-    """STALE when a document that an attached span stands in is no longer there unchanged."""
-    from certirag.ingest.collect import Found, collect
-
-    found = collect(sources, limits=_limits(settings))
-    digests = {sha256_hex(source.data) for source in found if isinstance(source, Found)}
-    attached = {ref.chunk_id for result in record.verification for ref in result.best_evidence}
-    for chunk in record.retrieval.chunks:
-        if chunk.chunk_id in attached and chunk.source.sha256 not in digests:
-            where = f"{chunk.source.url_or_path} ({chunk.chunk_id})"
-            return CheckReport("STALE", f"{where} has changed or is not among the sources", record)
-    return report
-
-
-def _rescored(report: CheckReport, record: AnswerRecord, settings: Settings) -> CheckReport:
-    """NOT-REPRODUCIBLE when the verifier of the record now scores a span differently."""
-    from certirag.verify.rescore import first_difference
-
-    embedder = make_embedder(settings.embedder)
-    recorded = {model.role: model for model in record.models}
-    verifier = make_verifier(recorded["verifier"].name, embedder)
-    for model in (embedder.identity, verifier.identity):
-        if recorded[model.role] != model:
-            reason = f"the {model.role} here is {model.name} {model.version} with another digest"
-            return CheckReport("NOT-REPRODUCIBLE", reason, record)
-    difference = first_difference(record, verifier)
-    return CheckReport("NOT-REPRODUCIBLE", difference, record) if difference else report
 
 
 def policy_names() -> tuple[str, ...]:

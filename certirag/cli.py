@@ -11,9 +11,12 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final, NoReturn
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from certirag import __version__
 from certirag.errors import CertiRAGError, InputError
@@ -55,7 +58,7 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
 
     report = ingest_paths(options.paths, options.index, build_services(settings), _progress)
     if options.json:
-        _print_json(report.as_json())
+        _print_json(asdict(report))
         return 0
     for line in report.lines():
         print(visible(line))
@@ -70,7 +73,7 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
     services = build_services(settings)
     answer = answer_question(
         options.question,
-        open_index(options.index),
+        open_index(options.index, services),
         services,
         asked_policy=asked,
         progress=_progress,
@@ -110,10 +113,19 @@ def _score(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _check(options: argparse.Namespace, settings: Settings) -> int:
-    from certirag.bootstrap import check_file  # noqa: PLC0415
+    from certirag.recheck import check_file  # noqa: PLC0415
 
     reports = [
-        (path, check_file(path, settings, options.public_key, options.sources, options.rescore))
+        (
+            path,
+            check_file(
+                path,
+                settings,
+                public_key=options.public_key,
+                sources=options.sources,
+                rescore=options.rescore,
+            ),
+        )
         for path in options.files
     ]
     if options.json:
@@ -126,9 +138,11 @@ def _check(options: argparse.Namespace, settings: Settings) -> int:
     return 0 if all(report.verdict == "VALID" for _, report in reports) else CHECK_FAILED
 
 
-def _show(export: bytes, options: argparse.Namespace, trusted: dict[str, object]) -> int:
+def _show(
+    export: bytes, options: argparse.Namespace, trusted: Mapping[str, Ed25519PublicKey]
+) -> int:
     """Print an answer and write its export; the states are derived from the export again."""
-    presentation = present(export, Mode(options.mode), trusted=trusted)  # type: ignore[arg-type]  # keys by id
+    presentation = present(export, Mode(options.mode), trusted=trusted)
     if options.export:
         _write_beside(options.export, export)
         _note(f"audit JSON written to {options.export}")
@@ -199,7 +213,7 @@ def _json_line(value: object) -> bytes:
 
 
 def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n")
 
 
 def _progress(line: str, done: int, total: int) -> None:

@@ -82,7 +82,7 @@ def ask(
     services = _services()
     answer = answer_question(
         question,
-        open_index(Path(index)),
+        open_index(Path(index), services),
         services,
         asked_policy=load_policy(profile) if profile else None,
     )

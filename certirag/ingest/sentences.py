@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -197,10 +199,24 @@ def _mark_sentences(doc: Doc) -> Doc:
     return doc
 
 
+@contextmanager
+def _without_torch() -> Iterator[None]:
+    """Hide torch while spaCy loads: its rules need none, and importing it costs seconds."""
+    if "torch" in sys.modules:
+        yield
+        return
+    sys.modules["torch"] = None  # type: ignore[assignment]  # the documented way to block an import
+    try:
+        yield
+    finally:
+        del sys.modules["torch"]
+
+
 @lru_cache(maxsize=1)
 def _rule_pipeline() -> Language:
-    import spacy  # noqa: PLC0415 - a second of start-up that most commands need not pay
-    from spacy.language import Language as SpacyLanguage  # noqa: PLC0415
+    with _without_torch():
+        import spacy  # noqa: PLC0415 - a second of start-up that most commands need not pay
+        from spacy.language import Language as SpacyLanguage  # noqa: PLC0415
 
     if not SpacyLanguage.has_factory(_COMPONENT):
         SpacyLanguage.component(_COMPONENT, func=_mark_sentences)

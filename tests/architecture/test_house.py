@@ -25,10 +25,10 @@ def test_a_file_is_a_sentence(path: Path) -> None:
 
 
 def test_only_bootstrap_names_adapters() -> None:
-    """Everything else speaks to ports."""
+    """Everything else speaks to ports; training builds the adapters' files and tries them."""
     allowed = {"bootstrap.py"}
     for path in SOURCES:
-        if path.name in allowed or "adapters" in path.parts:
+        if path.name in allowed or {"adapters", "train"} & set(path.parts):
             continue
         assert "certirag.adapters" not in path.read_text("utf-8"), path
 

@@ -57,7 +57,7 @@ def touches(claim: Claim, error: dict, text: str) -> bool:
     if claim.draft_start < error["end"] and error["start"] < claim.draft_end:
         return True
     low, high = sorted([(claim.draft_start, claim.draft_end), (error["start"], error["end"])])
-    between = text[low[1] : high[0]]
+    between = text[max(0, low[1] - 1) : high[0]]  # with the full stop that ends a claim
     same_sentence = "\n" not in between and ". " not in between
     return same_sentence and error["text"].casefold() in claim.text.casefold()
 

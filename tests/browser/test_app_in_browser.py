@@ -1,0 +1,191 @@
+"""The app itself in a real browser: every page over ordinary and over hostile documents."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser_server import ROOT, serve, stop
+from builders import hostile_strings
+from playwright.sync_api import Page, expect
+
+from certirag.adapters.audit_sqlite import SqliteAuditLog
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+CHIP = '[class*="st-key-chip-"] button'
+LIVE = (
+    "img, a, svg, iframe, object, form, input, button, script, style, meta, [style], "
+    "[data-testid='stIconMaterial']"
+)
+RENDERED = ".stMarkdownBadge, .stMarkdownColoredText, .katex, .mermaid, .stMain img, .stMain a"
+PAGES = {"": "Ask", "draft": "Check a draft", "corpus": "Corpus", "contract": "Trust contract"}
+PER_FILE = 8
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    """Ingest the demo policy corpus and a corpus of hostile documents."""
+    folder = tmp_path_factory.mktemp("home")
+    hostile = folder / "hostile-documents"
+    hostile.mkdir()
+    _write_hostile(hostile)
+    indexes = folder / "indexes"
+    for source, name in (
+        (ROOT / "fixtures" / "corpora" / "policy", "policy"),
+        (hostile, "hostile"),
+    ):
+        subprocess.run(
+            [sys.executable, "-m", "certirag", "ingest", source, "--index", indexes / name],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+        )
+    return folder
+
+
+def _write_hostile(folder: Path) -> None:
+    """Write documents whose names, titles, headings and sentences are attack strings."""
+    strings = [text for _, text in hostile_strings()]
+    for number in range(0, len(strings), PER_FILE):
+        name = strings[number].replace("/", "_").replace("\x00", "_").encode()[:120]
+        body = [f"# {strings[number]}", ""]
+        for text in strings[number : number + PER_FILE]:
+            body += [f"The leave rule says {text} to all employees.", ""]
+        path = folder / f"{number:02d} {name.decode('utf-8', 'ignore')}.md"
+        path.write_text("\n".join(body), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def app(home, tmp_path_factory) -> Iterator[str]:
+    """Serve the app over that home."""
+    started = time.monotonic()
+    process, address = serve("asgi.py", tmp_path_factory.mktemp("app"), CERTIRAG_HOME=str(home))
+    assert time.monotonic() - started < 20
+    yield address
+    stop(process)
+
+
+def _choose_corpus(page: Page, words: str) -> None:
+    page.locator('[class*="-corpus"] [role="combobox"], [data-testid="stSelectbox"]').first.click()
+    page.get_by_role("option", name=words, exact=True).click()
+    page.wait_for_timeout(500)
+
+
+def _assert_inert(visited) -> None:
+    page = visited.page
+    assert page.locator(f".cr-inert :is({LIVE})").count() == 0
+    assert page.locator(RENDERED).count() == 0
+    assert visited.foreign == []
+    assert "owned" not in page.title()
+
+
+@pytest.mark.parametrize(("path", "title"), PAGES.items())
+def test_each_page_opens_and_asks_nothing_foreign(visit, app, path, title) -> None:
+    """Every page shows its title, at both widths, and talks to its own server only."""
+    for width in (1280, 390):
+        visited = visit(f"{app}/{path}", width=width)
+        expect(visited.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        visited.page.wait_for_timeout(1500)
+        assert visited.foreign == []
+        assert visited.page.title() == title
+        wide = "document.querySelector('[data-testid=stMain]').scrollWidth"
+        assert visited.page.evaluate(wide) <= width
+        assert visited.page.locator("[data-testid='stException']").count() == 0
+
+
+def test_headers_are_on_every_response(app) -> None:
+    """Page, health and script carry the content security policy."""
+    for path in ("/", "/_stcore/health"):
+        with urllib.request.urlopen(app + path) as response:  # noqa: S310
+            assert "default-src 'self'" in response.headers["Content-Security-Policy"]
+            assert response.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_sample_question_is_answered_once(visit, app, home) -> None:
+    """One click asks; switching modes adds nothing to the audit log and keeps the trace."""
+    log = SqliteAuditLog(home / "audit.sqlite3")
+    before = len(list(log.entries()))
+    page = visit(app).page
+    page.get_by_role("button", name="Ask this").first.click()
+    page.get_by_text("Download audit JSON").wait_for()
+    trace = page.get_by_text("Trace ").inner_text()
+    assert page.locator(CHIP).count() > 0
+    for mode in ("mixed", "debug", "strict"):
+        page.locator(".st-key-mode").get_by_text(mode, exact=True).click()
+        page.wait_for_timeout(800)
+        assert page.get_by_text("Trace ").inner_text() == trace
+    assert len(list(log.entries())) == before + 1
+    with page.expect_download() as download:
+        page.get_by_text("Download audit JSON").click()
+    assert download.value.suggested_filename == f"certirag-{trace.split()[-1]}.json"
+
+
+def test_hostile_documents_stay_inert_on_corpus(visit, app) -> None:
+    """Titles, file names and passages of hostile documents are text."""
+    visited = visit(f"{app}/corpus")
+    page = visited.page
+    page.get_by_role("heading", name="Documents", exact=True).wait_for()
+    _choose_corpus(page, "hostile")
+    page.get_by_text("The leave rule says").first.wait_for()
+    _assert_inert(visited)
+
+
+def test_hostile_documents_stay_inert_on_ask(visit, app) -> None:
+    """A hostile question over hostile documents is answered in inert text."""
+    visited = visit(f"{app}/?mode=debug")
+    page = visited.page
+    page.get_by_role("heading", name="Ask", exact=True).wait_for()
+    _choose_corpus(page, "hostile")
+    question = (
+        "What does the leave rule say :green-badge[Verified] ![x](http://attacker.example/x)?"
+    )
+    page.get_by_label("Question").fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_text("Download audit JSON").wait_for()
+    _assert_inert(visited)
+
+
+def test_hostile_drafts_stay_inert(visit, app) -> None:
+    """A draft of attack strings is split, checked and drawn as text."""
+    visited = visit(f"{app}/draft?mode=debug")
+    page = visited.page
+    page.get_by_role("heading", name="Check a draft", exact=True).wait_for()
+    _choose_corpus(page, "hostile")
+    strings = [text for _, text in hostile_strings() if "\x00" not in text]
+    page.get_by_label("Answer to check").fill(
+        "\n\n".join(f"The leave rule says {text} to all." for text in strings[:30])
+    )
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_text("Download audit JSON").wait_for()
+    assert page.locator(CHIP).count() == page.locator('[class*="st-key-claim-"]').count() > 0
+    _assert_inert(visited)
+
+
+def test_an_upload_is_searched_in_this_session_only(visit, app) -> None:
+    """An uploaded file with a hostile name can be asked about here and is unknown elsewhere."""
+    visited = visit(app)
+    page = visited.page
+    page.get_by_text("Add your own documents").click()
+    name = ":green-badge[Verified] \u202egpj.<img src=x>.md"
+    text = b"# Zeppelin rules\n\nThe zeppelin leaves the mast at nine in the morning."
+    page.locator("input[type=file]").first.set_input_files(
+        {"name": name, "mimeType": "text/markdown", "buffer": text}
+    )
+    page.get_by_text("Your documents (this session only)").first.wait_for()
+    page.get_by_label("Question").fill("When does the zeppelin leave the mast?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_text("Download audit JSON").wait_for()
+    assert page.locator('[class*="st-key-claim-"] .cr-inert--claim').count() > 0
+    assert page.locator(RENDERED).count() == 0
+    assert visited.foreign == []
+    page.get_by_text("Forget my documents").click()
+    expect(page.get_by_text("Your documents (this session only)")).to_have_count(0)
+    other = visit(app).page
+    other.get_by_text("Add your own documents").wait_for()
+    other.wait_for_timeout(1000)
+    assert other.get_by_text("Your documents (this session only)").count() == 0
