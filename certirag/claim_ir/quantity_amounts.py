@@ -16,6 +16,8 @@ _MINUS = ("-", "−", "–")
 _EVERY = {"daily": "day", "nightly": "night", "weekly": "week", "monthly": "month",
           "quarterly": "quarter", "yearly": "year", "annually": "year", "hourly": "hour"}  # fmt: skip
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
+# "once" counts before these; before a clause it is the conjunction ("once it is approved").
+_AFTER_ONCE = word_set("by in for at within during with on and or before after only per more")
 _MONEY = frozenset(CURRENCIES.values())
 # With one of these before "from 5 to 8" two figures are told, not a range.
 _CHANGES = [
@@ -143,7 +145,8 @@ def _frequency(tokens: Tokens, index: int) -> tuple[Amount, ...]:
     """Read "twice daily", "once a year", "may be extended once"; not "once it is approved"."""
     word = tokens.at(index).lower
     rate, after = rate_at(tokens, index + 1)
-    closes = tokens.at(after).kind in ("symbol", "end") and tokens.at(index - 1).kind == "word"
+    follows = tokens.at(after)
+    closes = follows.kind in ("symbol", "end") or follows.lower in _AFTER_ONCE
     if word == "once" and not rate and (not closes or tokens.at(index - 1).lower in ("at", "all")):
         return ()
     return (Amount("number", index, after, str(_TIMES[word]), f"times{rate}"),)
@@ -257,7 +260,7 @@ def _is_date(tokens: Tokens, index: int) -> bool:
 
 
 def _ratio(tokens: Tokens, index: int) -> bool:
-    return any(word in ("ratio", "odds") for word in tokens.words(index - 3, min(3, index)))
+    return any(word in ("ratio", "odds") for word in tokens.words(index - 3, 3))
 
 
 def _changes(tokens: Tokens, index: int) -> bool:

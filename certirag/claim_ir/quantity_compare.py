@@ -41,13 +41,13 @@ def reading_of(sentence: Sentence, quantity: Quantity, segment: Segment) -> Read
     base, _, rate = quantity.unit.partition("/")
     if not rate and quantity.kind != "ordinal":
         rate = _detached_rate(sentence, quantity)
-    words = (*segment.before, *segment.after, *segment.shared)
+    words = () if sentence.cells else segment.shared
     lowers = _lowers(sentence, segment)
     implied = frozenset(IMPLIED_RATES[w] for w in lowers if w in IMPLIED_RATES) | frozenset(
         IMPLIED_RATES[w.lower] for w in words if w.lower in IMPLIED_RATES
     )
     index = token_index(sentence.tokens, quantity.start)
-    nearly = bool({"nearly", "almost"} & set(sentence.tokens.words(index - 2, min(2, index))))
+    nearly = bool({"nearly", "almost"} & set(sentence.tokens.words(index - 2, 2)))
     bound = quantity.qualifier or _implied_bound(sentence, quantity, segment)
     return Reading(quantity, base, rate.lstrip("/"), implied, bound, nearly)
 
@@ -116,6 +116,14 @@ def _scaled(quantity: Quantity, text: str) -> Fraction | str:
     value = _number(text)
     factor = base_unit(quantity.unit.partition("/")[0])[1]
     return value * factor if isinstance(value, Fraction) else value
+
+
+def same_value(a: Quantity, b: Quantity) -> bool:
+    """Say whether two quantities have the same amount in the same dimension (no bounds)."""
+    if not same_dimension(a, b):
+        return False
+    same = _scaled(a, a.value) == _scaled(b, b.value)
+    return same and bool(a.high) == bool(b.high) and _scaled(a, a.high) == _scaled(b, b.high)
 
 
 def _step(quantity: Quantity, value: Fraction) -> Fraction:

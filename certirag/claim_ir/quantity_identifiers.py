@@ -39,6 +39,8 @@ def label_end(tokens: Tokens, index: int) -> int:
     if token.text == "#" and tokens.at(index + 1).glued:
         at = index + 1
         return tokens.run_end[at] if tokens.at(at).kind == "number" else 0
+    if token.text == "+" and tokens.at(index + 1).glued:
+        return _phone_end(tokens, index + 1)
     if token.lower not in _LABELS and token.lower not in _ROMAN_LABELS:
         return _named_model(tokens, index)
     at = tokens.run_end[index]  # "ISO/IEC", "No."
@@ -56,6 +58,16 @@ def label_end(tokens: Tokens, index: int) -> int:
     if token.lower not in _LABELS or name.kind == "end" or name.glued > (at - index > 1):
         return 0
     return _name_end(tokens, at)
+
+
+def _phone_end(tokens: Tokens, index: int) -> int:
+    """Read "+00 20 5550 100": groups of digits, single blanks between; 0 for "+5%"."""
+    end = index
+    while tokens.at(end).kind == "number" and tokens.at(end).text.isdecimal():
+        if end > index and tokens.at(end).start != tokens.at(end - 1).end + 1:
+            break
+        end += 1
+    return end if end - index > 2 else 0
 
 
 def _named_model(tokens: Tokens, index: int) -> int:

@@ -18,14 +18,19 @@ from certirag.claim_ir.quantity_compare import (
     same_dimension,
 )
 from certirag.claim_ir.quantity_identifiers import canonical_identifier
-from certirag.claim_ir.quantity_period import aligned_periods, covers_date, period_mismatch
+from certirag.claim_ir.quantity_period import (
+    aligned_periods,
+    completed,
+    covers_date,
+    period_mismatch,
+)
 from certirag.claim_ir.quantity_roles import role_mismatch, role_of
 from certirag.claim_ir.quantity_sentence import TEMPORAL, Sentence, read_sentence
 from certirag.claim_ir.quantity_subject import place, subject_mismatch
 from certirag.core.claim import Quantity
 
-MAX_FIGURES = 40  # in one claim or one evidence sentence
-MAX_LENGTH = 20_000  # characters of one text
+MAX_FIGURES = 30  # in one claim or one evidence sentence; more are never found
+MAX_LENGTH = 6_000  # characters of one text; a longer one supports nothing
 MAX_SENTENCES = 400
 _BOUNDS_OF_TIME = ("at_least", "at_most", "more_than", "less_than", "about")
 
@@ -146,28 +151,27 @@ def _temporal_mismatch(
     of_figure = any(
         quantity.value in aligned_periods(claim, amount).values for amount in claim.amounts()
     )
-    ours = place(claim, quantity)
     nearest = (-1.0, f"the evidence does not say {describe(quantity)}")
     for sentence in theirs.sentences:
         for other in sentence.temporals():
-            reason = _date_reason(quantity, other)
-            same_role = role_of(claim, quantity) == role_of(sentence, other)
-            stage = (0.5 if same_role else 0.0) if other.kind == quantity.kind else -0.5
-            if not reason and not (of_figure and other.value == quantity.value and not bound):
-                reason, stage = role_mismatch(claim, quantity, sentence, other, dated=False), 1.0
-                if not reason:
-                    reason, stage = (
-                        subject_mismatch(ours, place(sentence, other), theirs.stems),
-                        2.0,
-                    )
+            value = completed(other.value, theirs.periods)
+            stage, reason = _compare_dates(claim, quantity, sentence, other, value)
+            if not reason and not (of_figure and value == quantity.value and not bound):
+                there = place(sentence, other)
+                stage, reason = 2.0, subject_mismatch(place(claim, quantity), there, theirs.stems)
             if not reason:
                 return ()
             nearest = max(nearest, (stage, reason), key=lambda pair: pair[0])
     return (Mismatch(quantity.text, nearest[1], quantity),)
 
 
-def _date_reason(ours: Quantity, theirs: Quantity) -> str:
-    said = f"the claim says {describe(ours)}; the evidence says {describe(theirs)}"
-    if not covers_date(ours.value, theirs.value) or ours.qualifier != theirs.qualifier:
-        return said
-    return ""
+def _compare_dates(
+    claim: Sentence, ours: Quantity, sentence: Sentence, other: Quantity, value: str
+) -> tuple[float, str]:
+    """Compare a date with one of the evidence, whose *value* is completed from the headings."""
+    if not covers_date(ours.value, value) or ours.qualifier != other.qualifier:
+        same_role = role_of(claim, ours) == role_of(sentence, other)
+        stage = (0.5 if same_role else 0.0) if other.kind == ours.kind else -0.5
+        said = f"the claim says {describe(ours)}; the evidence says {describe(other)}"
+        return stage, said
+    return 1.0, role_mismatch(claim, ours, sentence, other, dated=False)

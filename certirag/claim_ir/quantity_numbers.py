@@ -39,10 +39,11 @@ _ORDINALS = {
 _PARTS = {"half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6,
           "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}  # fmt: skip
 _PARTS |= {f"{word}s": value for word, value in _PARTS.items() if word not in ("half", "halves")}
-# "one" beside these is a pronoun ("this one", "one of them"), not the number 1.
-_NOT_ONE_BEFORE = word_set("this that the which no any every each another only next last")
+# "one" beside these is a pronoun ("this one", "one is"), not the number 1.
+_NOT_ONE_BEFORE = word_set("this that which no any every each another")
+_MAYBE_ONE_BEFORE = word_set("the only next last first")
 _NOT_ONE_AFTER = word_set(
-    "of is are was were has have had can could may might must shall should will would who that "
+    "is are was were has have had can could may might must shall should will would who that "
     "which another in at on for to by with from the be does did"
 )
 
@@ -182,10 +183,17 @@ def _is_fraction(tokens: Tokens, after: int, value: int) -> bool:
 def _is_pronoun(tokens: Tokens, index: int) -> bool:
     if tokens.at(index - 1).lower in _NOT_ONE_BEFORE:
         return True
+    if tokens.at(index - 1).lower in ("under", "over", "than", "least", "most", "below", "above"):
+        return False
     following = tokens.at(index + 1)
     if following.text == "-" and tokens.at(index + 2).lower in ("time", "off", "way", "sided"):
         return True
-    return following.lower in _NOT_ONE_AFTER and tokens.at(index + 2).lower not in ("more", "two")
+    if tokens.at(index - 1).lower in _MAYBE_ONE_BEFORE and following.kind != "word":
+        return True
+    then = tokens.at(index + 2)
+    if following.lower == "to" and (then.kind == "number" or then.lower in (*_ONES, *_TENS)):
+        return False
+    return following.lower in _NOT_ONE_AFTER and then.lower not in ("more", "two")
 
 
 def _fraction_at(tokens: Tokens, index: int) -> Number | None:

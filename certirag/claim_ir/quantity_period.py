@@ -97,13 +97,15 @@ def _linked(sentence: Sentence, temporal: Quantity, amounts: Sequence[Quantity])
 def _in_row(sentence: Sentence, quantity: Quantity, amounts: Sequence[Quantity]) -> Aligned:
     """A row's period stands in the figure's own header, or in a cell without amounts."""
     temporals = sentence.temporals()
-    mine, common = [], []
+    mine: list[Quantity] = []
+    common: list[Quantity] = []
     for cell in sentence.cells:
         inside = [t for t in temporals if cell.start <= t.start < cell.end]
         if cell.start <= quantity.start < cell.end:
             mine.extend(inside)
         elif not any(cell.start <= a.start < cell.end for a in amounts):
-            common.extend(inside)
+            # A full date in a cell of its own is a fact of the row ("expires"), not its period.
+            common.extend(t for t in inside if t.kind != "date" or len(t.value) == 7)
     chosen = mine or common
     return _aligned(chosen) if chosen else Aligned(frozenset())
 
@@ -116,7 +118,7 @@ def period_mismatch(
     *context* holds the period values of the titles and headings above the evidence.
     """
     wanted, found = aligned_periods(claim, ours), aligned_periods(evidence, theirs)
-    values = frozenset(_completed(value, context) for value in found.values)
+    values = frozenset(completed(value, context) for value in found.values)
     if not wanted.values:
         return _unnamed(evidence, theirs, found)
     asked = ", ".join(sorted(wanted.values))
@@ -152,7 +154,7 @@ def _unnamed(evidence: Sentence, theirs: Quantity, found: Aligned) -> str:
     return ""
 
 
-def _completed(value: str, context: frozenset[str]) -> str:
+def completed(value: str, context: frozenset[str]) -> str:
     """Give "-Q3" the year of the headings, where they name exactly one."""
     if not value.startswith(("-Q", "-H")):
         return value

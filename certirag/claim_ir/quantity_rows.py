@@ -90,16 +90,24 @@ def with_header_units(text: str, quantities: Sequence[Quantity]) -> tuple[Quanti
     cells = row_cells(text)
     if not cells:
         return tuple(quantities)
-    changed = []
+    changed, place = [], 0
     for quantity in quantities:
-        inside = [c for c in cells if c.value_start <= quantity.start and quantity.end <= c.end]
-        changed.append(_in_cell(text, quantity, inside[0]) if inside else quantity)
+        while place < len(cells) - 1 and cells[place].end <= quantity.start:
+            place += 1
+        cell = cells[place]
+        inside = cell.value_start <= quantity.start and quantity.end <= cell.end
+        changed.append(_in_cell(text, quantity, cell) if inside else quantity)
     return tuple(changed)
 
 
 def _in_cell(text: str, quantity: Quantity, cell: Cell) -> Quantity:
-    value = text[cell.value_start : cell.end].strip()
-    if value == f"({quantity.text})" and not quantity.value.startswith(("-", "ambiguous")):
+    around = text[max(cell.value_start, quantity.start - 2) : quantity.end + 1].strip()
+    alone = cell.end - cell.value_start <= len(quantity.text) + 4
+    if (
+        alone
+        and around == f"({quantity.text})"
+        and not quantity.value.startswith(("-", "ambiguous"))
+    ):
         quantity = replace(quantity, value=f"-{quantity.value}")
     bare = quantity.kind in ("number", "year") and not quantity.unit
     unit, scale = _unit_of(cell.header)

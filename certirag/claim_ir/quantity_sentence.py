@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from certirag.claim_ir.quantities import Identifier, find_figures
@@ -33,7 +34,8 @@ class Segment:
     """The clause of one figure: content words before and after it, and those it shares.
 
     *shared* are the words of an earlier clause that this one leaves unsaid ("… fell by 41% in A
-    and by 17% in B"). *start* and *end* are offsets of the clause.
+    and by 17% in B"). *figures* are the other figures of the clause, which may tell it apart
+    ("adults over 75 years take 20 mg"). *start* and *end* are offsets of the clause.
     """
 
     before: tuple[Word, ...]
@@ -41,6 +43,7 @@ class Segment:
     shared: tuple[Word, ...]
     start: int
     end: int
+    figures: frozenset[str] = frozenset()
 
     def stems(self) -> frozenset[str]:
         """Return the stems of all its words, shared ones too."""
@@ -75,11 +78,13 @@ class Sentence:
         return tuple(q for q in self.quantities if q.kind in TEMPORAL)
 
 
+@lru_cache(maxsize=1024)
 def read_sentence(text: str) -> Sentence:
     """Read *text* for its figures and words."""
     figures = find_figures(text)
     tokens = tokenize(text)
-    taken = [(q.start, q.end) for q in figures.quantities]
+    # Ordinals stay words as well: "the first year" and "the second year" are different subjects.
+    taken = [(q.start, q.end) for q in figures.quantities if q.kind != "ordinal"]
     taken += [(i.start, i.end) for i in figures.identifiers]
     words = tuple(_words(tokens, sorted(taken)))
     return Sentence(text, tokens, figures.quantities, figures.identifiers, words, row_cells(text))
@@ -141,7 +146,8 @@ def segments_of(sentence: Sentence, group: Sequence[Quantity]) -> tuple[Segment,
         )
         if found and (not before or pronoun):
             shared = (*found[-1].shared, *found[-1].before)
-        found.append(Segment(before, after, shared, start, end))
+        others = _other_figures(sentence, group, start, end)
+        found.append(Segment(before, after, shared, start, end, others))
     return tuple(found)
 
 
@@ -151,9 +157,8 @@ def _cut(tokens: Tokens, left: int, right: int) -> int:
     The strongest joint wins; of equal ones the last. A comma before "and" is one joint with it.
     """
     best, place = 0.0, right
-    for index, token in enumerate(tokens.items):
-        if token.start < left or token.start >= right:
-            continue
+    for index in range(token_index(tokens, left), token_index(tokens, right)):
+        token = tokens.items[index]
         strength = float(_CUTS.get(token.lower, 0))
         if token.lower in ("and", "but", "while") and tokens.at(index - 1).text == ",":
             strength += 0.5
@@ -169,7 +174,18 @@ def _cell_segment(sentence: Sentence, quantity: Quantity, group: Sequence[Quanti
     before = tuple(w for w in sentence.words if start <= w.start < quantity.start)
     after = tuple(w for w in sentence.words if quantity.end <= w.start < end)
     shared = tuple(w for w in sentence.words if not any(c.start <= w.start < c.end for c in taken))
-    return Segment(before, after, shared, start, end)
+    others = _other_figures(sentence, group, start, end)
+    return Segment(before, after, shared, start, end, others)
+
+
+def _other_figures(
+    sentence: Sentence, group: Sequence[Quantity], start: int, end: int
+) -> frozenset[str]:
+    return frozenset(
+        " ".join((q.value, q.high, q.unit, q.qualifier))
+        for q in sentence.quantities
+        if start <= q.start < end and q not in group
+    )
 
 
 def token_index(tokens: Tokens, offset: int) -> int:

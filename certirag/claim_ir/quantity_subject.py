@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from certirag.claim_ir.quantity_compare import same_dimension
+from certirag.claim_ir.quantity_frame import displaced
 from certirag.claim_ir.quantity_lists import respective_segments
 from certirag.claim_ir.quantity_sentence import (
     TEMPORAL,
@@ -67,6 +68,7 @@ def subject_mismatch(claim: Placed, evidence: Placed, context: frozenset[str]) -
         or _coverage(claim, evidence, context)
         or _substituted(claim, evidence)
         or _better_neighbour(claim, evidence)
+        or displaced(claim.sentence, claim.quantity, evidence.sentence, evidence.quantity)
     )
 
 
@@ -209,7 +211,7 @@ def _better_neighbour(claim: Placed, evidence: Placed) -> str:
     ]
     if not rivals:
         return ""
-    said = claim.segment.stems()
+    said = claim.segment.stems() | claim.segment.figures
     index = evidence.group.index(mine)
     fit, distinct = _fit(evidence.segments, index, said)
     for place_ in rivals:
@@ -228,6 +230,6 @@ def _fit(
     others: set[str] = set()
     for place_, segment in enumerate(segments):
         if place_ != index:
-            others |= segment.stems()
-    distinct = segments[index].own() - others
+            others |= segment.stems() | segment.figures
+    distinct = (segments[index].own() | segments[index].figures) - others
     return (len(distinct & said) / len(distinct) if distinct else 0.0), distinct

@@ -15,7 +15,7 @@ TokenKind = Literal["number", "word", "odd", "symbol", "end"]
 
 _TOKEN = re.compile(
     r"(?P<number>[0-9]{1,3}(?:[\u00a0\u2009\u202f][0-9]{3})+(?![0-9])"
-    r"|[0-9]+(?:[.,][0-9]+)*)"
+    r"|[0-9]+(?:[.,][0-9]+)*|(?<![\w.,])\.[0-9]+)"
     r"|(?P<odd>\d+)"
     r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)"
     r"|(?P<symbol>\S)"

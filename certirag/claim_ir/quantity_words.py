@@ -16,7 +16,7 @@ _FUNCTION = word_set(
     "some such same other another more most less least fewer much many few several respectively "
     "approximately around roughly nearly almost circa exactly least most minimum maximum max min "
     "above below least one's here now today again already ever never too very please according "
-    "plus minus ahead compared versus once twice thrice total overall altogether"
+    "indeed also however therefore thus moreover currently plus minus ahead compared versus once twice thrice total overall altogether"
 )
 _GENERIC_VERBS = word_set(
     "is are was were be been being am has have had having do does did done can could may might "
@@ -27,7 +27,7 @@ _GENERIC_VERBS = word_set(
     "reaches reached stand stands stood make makes made take takes taken took apply applies "
     "applied use used uses remain remains remained become becomes became set sets "
     "include includes included including based called known regarding concerning "
-    "report reported reports record recorded post posted generate generated "
+    "reported recorded post posted generate generated "
     "place eligible able due counted offer offers offered enjoy enjoys state states stated"
 )
 _GROUPS = (
