@@ -11,9 +11,7 @@ Whether a score suffices is the policy's to say, in `render/rules.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Final
+from dataclasses import dataclass
 
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
@@ -24,14 +22,10 @@ from certirag.core.verdict import (
     SpanScore,
     Verdict,
     VerificationResult,
-    is_score,
 )
-from certirag.errors import VerifierError
 from certirag.ports import Judgement, Pair, Verifier
 from certirag.verify.candidates import EXTRA_PAIRS, Candidate, Candidates
-
-_ERROR: Final = Judgement("error", 0.0, 0.0, 0.0, error="the verifier gave no sound judgement")
-_LABELS: Final = frozenset({"entailed", "contradicted", "not_enough_info"})
+from certirag.verify.judge import judge_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +49,9 @@ def verify_claims(
     lower score is recorded all the same.
     """
     pairs = [_pair(c.claim, (s,)) for c in candidates for s in c.chosen]
-    judgements = iter(_judge(verifier, pairs))  # (1), (2)
+    judgements = iter(judge_pairs(verifier, pairs))  # (1), (2)
     single = {
-        c.claim.id: [_Set((s,), j) for s, j in zip(c.chosen, islice(judgements, len(c.chosen)))]  # noqa: B905  # lengths are equal by construction of `pairs`
-        for c in candidates
+        c.claim.id: [_Set((span,), next(judgements)) for span in c.chosen] for c in candidates
     }
     together = _judge_sets(candidates, single, verifier, policy)
     attached = {c.claim.id: _attach(c, single, together, policy) for c in candidates}  # (3)
@@ -74,31 +67,6 @@ def _pair(claim: Claim, spans: Sequence[Candidate]) -> Pair:
     contexts = dict.fromkeys(span.chunk.context for span in spans)
     sentences = [span.span.sentence for span in spans]
     return Pair(claim.text, joined_evidence(sentences), " · ".join(contexts))
-
-
-def _judge(verifier: Verifier, pairs: Sequence[Pair]) -> list[Judgement]:
-    if not pairs:
-        return []
-    try:
-        judgements = list(verifier.judge(pairs))
-    except VerifierError as error:
-        return [replace(_ERROR, error=str(error))] * len(pairs)
-    except Exception as error:  # noqa: BLE001  # whatever an adapter does, nothing is supported
-        return [replace(_ERROR, error=f"the verifier broke: {type(error).__name__}")] * len(pairs)
-    if len(judgements) != len(pairs):
-        return [replace(_ERROR, error="the verifier dropped pairs")] * len(pairs)
-    return [_sound(judgement) for judgement in judgements]
-
-
-def _sound(judgement: object) -> Judgement:
-    """Return *judgement* with six decimals, or the error judgement when anything is off."""
-    if not isinstance(judgement, Judgement):
-        return _ERROR
-    scores = (judgement.entailed, judgement.not_enough_info, judgement.contradicted)
-    if judgement.error or judgement.label not in _LABELS or not all(map(is_score, scores)):
-        return replace(_ERROR, error=judgement.error or _ERROR.error)
-    entailed, neutral, contradicted = (round(float(score), 6) for score in scores)
-    return replace(judgement, entailed=entailed, not_enough_info=neutral, contradicted=contradicted)
 
 
 def _judge_sets(
@@ -122,7 +90,7 @@ def _judge_sets(
             members = tuple(sorted(chosen, key=lambda m: (m.chunk.chunk_id, m.span.start)))
             tried.setdefault(c.claim.id, []).append(members)
             pairs.append(_pair(c.claim, members))
-    judgements = iter(_judge(verifier, pairs))
+    judgements = iter(judge_pairs(verifier, pairs))
     return {
         claim_id: [_Set(members, next(judgements)) for members in sets]
         for claim_id, sets in tried.items()
@@ -186,7 +154,7 @@ def _judge_without(
             asked.append((c.claim.id, Pair(c.claim.text, context)))
         else:  # nothing is left to read, so nothing supports the claim
             bare[c.claim.id] = Judgement("not_enough_info", 0.0, 1.0, 0.0)
-    judgements = _judge(verifier, [pair for _, pair in asked])
+    judgements = judge_pairs(verifier, [pair for _, pair in asked])
     return bare | {name: j for (name, _), j in zip(asked, judgements, strict=True)}
 
 

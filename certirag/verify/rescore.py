@@ -6,8 +6,8 @@ from typing import Final
 
 from certirag.core.certificate import AnswerRecord
 from certirag.core.text import joined_evidence
-from certirag.errors import VerifierError
 from certirag.ports import Pair, Verifier
+from certirag.verify.judge import judge_pairs
 
 # Scores are recorded with six decimals; float sums may differ in the last ones elsewhere.
 TOLERANCE: Final = 0.005
@@ -36,10 +36,7 @@ def first_difference(record: AnswerRecord, verifier: Verifier) -> str:
             context = " · ".join(dict.fromkeys(chunk.context for chunk in attached))
             pair = Pair(claim, joined_evidence(sentences), context)
             asked.append((f"{result.claim_id} on its evidence", pair, result.score))
-    try:
-        judgements = verifier.judge([pair for _, pair, _ in asked])
-    except VerifierError as error:
-        return f"the verifier did not answer: {error}"
+    judgements = judge_pairs(verifier, [pair for _, pair, _ in asked])
     for (place, _, recorded), judgement in zip(asked, judgements, strict=True):
         now = None if judgement.label == "error" else judgement.entailed
         if now is None or recorded is None:

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from certirag.core.text import joined_evidence
-from certirag.core.verdict import is_score
-from certirag.errors import VerifierError
 from certirag.ports import Judgement, Pair, Progress, SentenceSplitter, Verifier
+from certirag.verify.judge import judge_pairs
 
 WINDOW_SENTENCES: Final = 3
 _BATCH_ROWS: Final = 64
@@ -38,7 +37,7 @@ def score_rows(
             for row, own in zip(batch, windows, strict=True)
             for window in own
         ]
-        judgements = _judged(verifier, pairs)
+        judgements = judge_pairs(verifier, pairs)
         taken = 0
         for row, own in zip(batch, windows, strict=True):
             scored.append({**row, **_aggregated(judgements[taken : taken + len(own)])})
@@ -54,30 +53,13 @@ def _windows(premise: str, split: SentenceSplitter) -> list[str]:
     return [joined_evidence(sentences[at : at + WINDOW_SENTENCES]) for at in range(last)]
 
 
-def _judged(verifier: Verifier, pairs: Sequence[Pair]) -> list[Judgement | None]:
-    try:
-        judgements = list(verifier.judge(pairs))
-    except VerifierError:
-        return [None] * len(pairs)
-    if len(judgements) != len(pairs):
-        return [None] * len(pairs)
-    return [_whole(judgement) for judgement in judgements]
-
-
-def _whole(judgement: Judgement) -> Judgement | None:
-    scores = (judgement.entailed, judgement.not_enough_info, judgement.contradicted)
-    failed = judgement.label == "error" or judgement.truncated or not all(map(is_score, scores))
-    return None if failed else judgement
-
-
-def _aggregated(judgements: Sequence[Judgement | None]) -> dict[str, object]:
-    whole = [judgement for judgement in judgements if judgement is not None]
-    if not whole or len(whole) != len(judgements):
+def _aggregated(judgements: Sequence[Judgement]) -> dict[str, object]:
+    if not judgements or any(j.label == "error" or j.truncated for j in judgements):
         nothing = dict.fromkeys(("entailed", "not_enough_info", "contradicted"))
         return {"label": "error", **nothing}
-    entailed = max(judgement.entailed for judgement in whole)
+    entailed = max(judgement.entailed for judgement in judgements)
     # What some window supports is not contradicted by another that speaks of something else.
-    contradicted = min(max(judgement.contradicted for judgement in whole), 1.0 - entailed)
+    contradicted = min(max(judgement.contradicted for judgement in judgements), 1.0 - entailed)
     scores = {
         "entailed": round(entailed, 6),
         "not_enough_info": round(max(0.0, 1.0 - entailed - contradicted), 6),
