@@ -234,4 +234,6 @@ def _bounded(text: str, what: str, limit: int) -> str:
         raise InputError(f"{what} is empty: write at least one sentence")
     if len(text) > limit:
         raise InputError(f"{what} has {len(text)} characters: the limit is {limit}")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"{what} holds bytes that are not text: write it as UTF-8")
     return text
