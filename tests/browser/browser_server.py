@@ -24,7 +24,12 @@ def serve(script: str, folder: Path, **environment: str) -> tuple[subprocess.Pop
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", script, *options],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "CERTIRAG_HOME": str(folder / "home"),
+            **environment,
+        },
         stdout=log,
         stderr=subprocess.STDOUT,
     )

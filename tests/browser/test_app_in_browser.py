@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -25,6 +26,7 @@ LIVE = (
 RENDERED = ".stMarkdownBadge, .stMarkdownColoredText, .katex, .mermaid, .stMain img, .stMain a"
 PAGES = {"": "Ask", "draft": "Check a draft", "corpus": "Corpus", "contract": "Trust contract"}
 PER_FILE = 8
+SESSION_CORPUS = "Your documents (this session only)"
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +44,7 @@ def home(tmp_path_factory) -> Path:
         subprocess.run(
             [sys.executable, "-m", "certirag", "ingest", source, "--index", indexes / name],
             cwd=ROOT,
+            env={**os.environ, "CERTIRAG_HOME": str(folder)},
             check=True,
             capture_output=True,
         )
@@ -176,16 +179,21 @@ def test_an_upload_is_searched_in_this_session_only(visit, app) -> None:
     page.locator("input[type=file]").first.set_input_files(
         {"name": name, "mimeType": "text/markdown", "buffer": text}
     )
-    page.get_by_text("Your documents (this session only)").first.wait_for()
-    page.get_by_label("Question").fill("When does the zeppelin leave the mast?")
+    picker = page.get_by_role("combobox", name="Corpus")
+    expect(picker).to_have_value(SESSION_CORPUS)
+    page.get_by_label("Question").fill(
+        "At what time in the morning does the zeppelin leave the mast?"
+    )
     page.get_by_role("button", name="Ask", exact=True).click()
     page.get_by_text("Download audit JSON").wait_for()
     assert page.locator('[class*="st-key-claim-"] .cr-inert--claim').count() > 0
     assert page.locator(RENDERED).count() == 0
     assert visited.foreign == []
     page.get_by_text("Forget my documents").click()
-    expect(page.get_by_text("Your documents (this session only)")).to_have_count(0)
+    expect(picker).to_have_value("Company policy handbook")
     other = visit(app).page
     other.get_by_text("Add your own documents").wait_for()
-    other.wait_for_timeout(1000)
-    assert other.get_by_text("Your documents (this session only)").count() == 0
+    expect(other.get_by_role("combobox", name="Corpus")).to_have_value("Company policy handbook")
+    other.get_by_role("combobox", name="Corpus").click()
+    expect(other.get_by_role("option", name="hostile")).to_be_visible()
+    assert other.get_by_role("option", name=SESSION_CORPUS).count() == 0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
-from builders import FACTS, Statement, answer_export
-from conftest import STATEMENTS, captions_of, chips_of, html_of
+from builders import FACTS, Statement, answer_export, answer_record
+from gate_cases import export
+from page_stage import STATEMENTS, captions_of, chips_of, html_of
 
 from certirag.errors import AuditError, VerifierError
 from ui.ask import ANSWER
@@ -175,3 +177,14 @@ def test_no_corpus_is_said_with_the_mend(open_page, stage, monkeypatch) -> None:
     at = open_page("ask")
     assert "certirag ingest" in at.info[0].value
     assert not at.exception
+
+
+def test_two_claims_of_one_id_are_both_drawn_without_a_badge(open_page, stage) -> None:
+    """A record whose claims share an id draws, and none of them is granted anything."""
+    whole = answer_record([Statement(FACTS[0]), Statement(FACTS[1])])
+    twin = replace(whole.claim_ir.claims[1], id="c1")
+    claim_ir = replace(whole.claim_ir, claims=(whole.claim_ir.claims[0], twin))
+    stage.export = export(replace(whole, claim_ir=claim_ir))
+    at = _asked(open_page, mode="debug")
+    assert not at.exception
+    assert chips_of(at) == [UNVERIFIED, UNVERIFIED]

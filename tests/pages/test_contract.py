@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conftest import html_of
 from gate_cases import POLICY
+from page_stage import html_of
 
 from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.render import NOTICE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import hostile_strings
-from conftest import corpus_index, html_of
+from page_stage import corpus_index, html_of
 
 from certirag.render import inert_html
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import chips_of, html_of
+from page_stage import chips_of, html_of
 
 from certirag.errors import InputError
 from ui.ask import ANSWER, CHECKED

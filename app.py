@@ -1,0 +1,17 @@
+"""The app's frame: page config and navigation; each page is a short script in `pages/`."""
+
+from pathlib import Path
+
+import streamlit as st
+
+# A local picture: a material icon would be fetched from a foreign host.
+st.set_page_config(page_icon=Path(__file__).parent / "assets" / "icon.png", layout="centered")
+st.navigation(
+    [
+        st.Page("pages/ask.py", title="Ask", icon="💬", default=True),
+        st.Page("pages/draft.py", title="Check a draft", icon="📝"),
+        st.Page("pages/corpus.py", title="Corpus", icon="📚"),
+        st.Page("pages/contract.py", title="Trust contract", icon="📜"),
+    ],
+    position="top",
+).run()

@@ -1,0 +1,1 @@
+"""The pages: thin scripts of widgets and one call into `ui`."""

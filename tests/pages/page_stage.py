@@ -1,0 +1,73 @@
+"""The fake pipeline and corpus behind the pages' tests, and what a page drew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+from builders import FACTS, Statement, answer_export
+from gate_cases import chunk
+from streamlit.testing.v1 import AppTest
+
+from certirag.pipeline import SignedAnswer
+
+ROOT = Path(__file__).resolve().parents[2]
+STATEMENTS = (
+    Statement(FACTS[0]),
+    Statement(FACTS[1], "unsupported", "Travel handbook"),
+    Statement("Full-time employees receive 30 days of leave.", "contradicted", "Old policy"),
+)
+
+
+@dataclass
+class Stage:
+    """What the fake pipeline answers with, and how often it was run."""
+
+    export: bytes = field(default_factory=lambda: answer_export(STATEMENTS))
+    error: Exception | None = None
+    asked: list[str] = field(default_factory=list)
+    policies: list[str] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+
+    def answer(
+        self, text, _index, _services, *, asked_policy, progress, question=""
+    ) -> SignedAnswer:
+        """Stand in for the pipeline: say a stage, count, then answer or fail."""
+        self.asked.append(text)
+        self.policies.append(asked_policy.name)
+        self.questions.append(question)
+        progress("a line with **markup** from somewhere", 3, 5)
+        if self.error is not None:
+            raise self.error
+        return SignedAnswer("a" * 32, self.export)
+
+
+def corpus_index(title: str = "Leave policy", reason: str = "notes.bin: not a text") -> object:
+    """Return an index of one document, with one skipped file."""
+    of = chunk()
+    document = SimpleNamespace(
+        doc_id=of.doc_id, title=title, path=f"in/{title}.md", sha256="ab" * 32, chunks=1
+    )
+    return SimpleNamespace(
+        documents=(document,),
+        skipped=(SimpleNamespace(path="notes.bin", reason=reason),),
+        fingerprint="cd" * 32,
+        chunks=lambda: (of,),
+    )
+
+
+def html_of(at: AppTest) -> str:
+    """Return all HTML that the page drew, the style sheets left out."""
+    bodies = [element.proto.body for element in at.get("html")]
+    return "\n".join(body for body in bodies if "<style>" not in body)
+
+
+def chips_of(at: AppTest) -> list[str]:
+    """Return the labels of the claims' chips in order."""
+    return [b.label for b in at.button if (b.key or "").startswith("chip-")]
+
+
+def captions_of(at: AppTest) -> list[str]:
+    """Return the page's captions."""
+    return [caption.value for caption in at.caption]

@@ -1,0 +1,1 @@
+"""All Streamlit beyond the pages: it draws what `certirag.render` built."""

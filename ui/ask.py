@@ -1,0 +1,70 @@
+"""The two ways to an answer, put together: corpus, text, display, answer or samples."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from certirag.core.policy import Policy
+from certirag.render import Mode
+from ui import run, services
+from ui.answer import show_answer
+from ui.controls import choose_mode, choose_policy
+from ui.corpora import choose_corpus, draw_skipped
+from ui.frame import plain_errors
+from ui.question import ask_sample, check_sample, draft_box, question_box
+from ui.samples import draw_samples
+
+ANSWER: Final = "answer_export"
+CHECKED: Final = "checked_export"
+
+
+def ask_page() -> None:
+    """Draw the whole of Ask below its heading."""
+    corpus = choose_corpus(key="ask-corpus")
+    asked = question_box()
+    mode, policy = _display()
+    if corpus is None:
+        return
+    draw_skipped(corpus.skipped)
+    if asked.now:
+        run.ask(asked.draft.text, corpus.index, policy, key=ANSWER)
+    if not _show_kept(ANSWER, mode, policy, of_draft=False):
+        draw_samples(corpus.name, ask_sample)
+
+
+def draft_page() -> None:
+    """Draw the whole of Check a draft below its heading."""
+    corpus = choose_corpus(key="draft-corpus")
+    with plain_errors():
+        asked = draft_box()
+        mode, policy = _display()
+        if corpus is None:
+            return
+        draw_skipped(corpus.skipped)
+        if asked.now:
+            run.check_draft(
+                asked.draft.text,
+                corpus.index,
+                policy,
+                question=asked.draft.question,
+                key=CHECKED,
+            )
+        if not _show_kept(CHECKED, mode, policy, of_draft=True):
+            draw_samples(corpus.name, check_sample, drafts=True)
+
+
+def _display() -> tuple[Mode, Policy]:
+    with st.container(horizontal=True, vertical_alignment="bottom", key="display"):
+        return choose_mode(), choose_policy()
+
+
+def _show_kept(key: str, mode: Mode, policy: Policy, *, of_draft: bool) -> bool:
+    """Draw the answer that this session keeps under *key*; say whether there is one."""
+    export = run.kept_export(key)
+    if not export:
+        return False
+    trusted = services.shared().services.trusted
+    show_answer(export, mode, trusted=trusted, floor=policy, of_draft=of_draft)
+    return True

@@ -1,0 +1,52 @@
+"""The trust contract page: prose from constants, and the rules in force with their thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from certirag.render import NOTICE
+from ui import services
+from ui.contract_text import (
+    DOES_NOT_MEAN,
+    FAILS_CLOSED,
+    MEANS,
+    RECORD,
+    RULE_TITLES,
+    RULE_WORDS,
+    STATES,
+)
+from ui.controls import choose_policy
+from ui.inert import draw_facts, draw_rules
+
+if TYPE_CHECKING:
+    from certirag.core.policy import Policy
+
+
+def contract_page() -> None:
+    """Draw the whole of Trust contract below its heading."""
+    with st.container(key="banner"):
+        st.markdown(NOTICE)
+    st.subheader("What it means", anchor=False)
+    st.markdown(MEANS)
+    st.subheader("What it does not mean", anchor=False)
+    st.markdown(DOES_NOT_MEAN)
+    st.subheader("The three states", anchor=False)
+    st.markdown(STATES)
+    st.subheader("The rules in force", anchor=False)
+    policy = choose_policy()
+    draw_rules((RULE_TITLES[rule], rule_words(rule, policy)) for rule in policy.rules)
+    st.subheader("What verifies", anchor=False)
+    draw_facts((m.role, f"{m.name} {m.version}") for m in services.shared().services.models)
+    st.subheader("When something fails", anchor=False)
+    st.markdown(FAILS_CLOSED)
+    st.subheader("Checking us", anchor=False)
+    st.markdown(RECORD)
+
+
+def rule_words(rule: str, policy: Policy) -> str:
+    """Return what *rule* asks under *policy*, thresholds included, in plain words."""
+    values = {k: v for k, v in asdict(policy).items() if isinstance(v, int | float)}
+    return RULE_WORDS[rule].format(**values, **policy.class_minimum)

@@ -1,0 +1,87 @@
+"""The words of the trust contract: prose for people, the same on every page; draws nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MEANS: Final = """
+**Verified** is a statement about evidence and policy, made by fixed rules that anyone can run
+again. A claim is shown as Verified when *every* rule below answered "passed":
+
+- sentences of your documents are attached to it, found there character for character;
+- a verifier that sees only the claim and those sentences says that they entail it;
+- no sentence it was compared with contradicts it;
+- every number, date and unit in the claim stands in those sentences.
+
+The badge is worked out again from the signed record each time a page is drawn. It is never
+stored, never sent, and no text in a question, a document or an answer can make one.
+"""
+DOES_NOT_MEAN: Final = """
+- **Not that the claim is true.** If a document is wrong, a Verified claim is wrong with it.
+- **Not that the answer is complete.** A document that was not added was not read.
+- **Not that the newest version was used,** unless the claim names it. Look at the source.
+- **Not that the verifier never errs.** It is a program with measured error; the rules are
+  there so that its doubts cost a badge and never grant one.
+- **Not advice.** Read the quoted sentences before you act on them: one click on a badge shows
+  them.
+"""
+STATES: Final = """
+| What you see | What it says |
+|---|---|
+| ✅ Verified | Every rule passed, on evidence that you can open. |
+| ⚠️ Unverified | At least one rule did not pass. The claim may be right or wrong. |
+| ❌ Contradicted | A sentence of your documents says otherwise. Shown in Debug only. |
+"""
+FAILS_CLOSED: Final = """
+When a score is missing, a part fails, a text was cut off or a limit was reached, the claim loses
+its badge; nothing can gain one that way. A caller may ask for a stricter policy than the
+server's and never for a looser one. The log entry is written before an answer is shown: if it
+cannot be written, there is no answer.
+"""
+RECORD: Final = """
+*Download audit JSON* gives you the signed record of an answer: question, evidence, claims,
+scores, decisions, policy and models. `certirag check FILE` derives every badge again from it on
+any machine and answers VALID, STALE, TAMPERED or NOT-REPRODUCIBLE.
+"""
+# Rule name → its title, and what it asks in plain words with the thresholds in force.
+RULE_TITLES: Final[dict[str, str]] = {
+    "evidence": "Evidence is attached",
+    "entailed": "The evidence entails the claim",
+    "not_contradicted": "Nothing contradicts it",
+    "numbers": "Numbers, dates and units match",
+    "well_formed": "One checkable statement",
+    "sound_measurement": "The measurement is sound",
+    "isolated": "The verifier was isolated",
+    "class_minimum": "Enough support for its kind",
+    "load_bearing": "The evidence is needed",
+    "uncontested": "No other document opposes it",
+}
+RULE_WORDS: Final[dict[str, str]] = {
+    "evidence": "At least one sentence is attached, and each is found in its document word for "
+    "word; text that a reader of the page cannot see does not count.",
+    "entailed": "The attached sentences together reach an entailment score of {tau_entail:.2f}.",
+    "not_contradicted": "Every sentence that was compared, attached or not, stays below a "
+    "contradiction score of {tau_contradict:.2f}.",
+    "numbers": "Each quantity, date, percentage and amount of the claim is in the attached "
+    "sentences, with the same unit and period.",
+    "well_formed": "The claim is a single statement that can be checked, stands on its own, and "
+    "has at most {max_claim_tokens:d} words.",
+    "sound_measurement": "Every score is a real number from 0 to 1, the verifier answered, no "
+    "text was cut off, and no limit left out a pair that matters.",
+    "isolated": "The record shows that the verifier was given the claim and the evidence text "
+    "and nothing else: no question, no draft, no other claim.",
+    "class_minimum": "Attached sentences needed: {factual_lit_claim:d} for a plain fact, "
+    "{historical_claim:d} for a historical one, {comparative_claim:d} for a comparison, "
+    "{scope_claim:d} for a statement of scope.",
+    "load_bearing": "With the attached sentences taken away, the score falls below "
+    "{tau_entail:.2f}: titles and headings alone do not carry the claim.",
+    "uncontested": "No sentence of another document reaches a contradiction score of "
+    "{tau_contest:.2f}.",
+}
+REASONS: Final[dict[str, str]] = {
+    "NO_CLAIMS": "Nothing was found here that says something on this and can be checked.",
+    "INSUFFICIENT_EVIDENCE": "The documents do not hold enough evidence for any claim of this "
+    "answer.",
+    "CONTRADICTED": "The documents contradict what the answer would say, and support none of it.",
+}
+REASON_OTHER: Final = "The rules in force did not allow an answer."

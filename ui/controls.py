@@ -1,0 +1,44 @@
+"""The two controls of a display: the mode, kept in the URL, and a policy that only tightens."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from certirag.core.policy import Policy
+from certirag.render import Mode
+from ui import services
+
+MODES: Final = ("strict", "mixed", "debug")
+MODE_HELP: Final = (
+    "Strict shows what every rule allows. Mixed adds, folded, what has too little evidence. "
+    "Debug shows everything, with scores. Changing it re-draws the same signed record."
+)
+POLICY_HELP: Final = (
+    "A stricter policy takes badges away and never adds one. An answer keeps the strictest "
+    "policy that it was made under."
+)
+
+
+def choose_mode() -> Mode:
+    """Draw the mode control and return its value; an unknown one in the URL is dropped."""
+    chosen = st.segmented_control(
+        "Show",
+        MODES,
+        default="strict",
+        required=True,
+        key="mode",
+        help=MODE_HELP,
+        bind="query-params",
+    )
+    return Mode(chosen) if chosen in MODES else Mode.STRICT
+
+
+def choose_policy() -> Policy:
+    """Draw the policy control and return the policy in force; never looser than the server's."""
+    offered = services.policies_on_offer()
+    chosen = st.selectbox(
+        "Policy", offered, key="policy", help=POLICY_HELP, persist_state="session", width=200
+    )
+    return services.policy_called(chosen if chosen in offered else offered[0])

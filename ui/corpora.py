@@ -1,0 +1,172 @@
+"""The corpus picker and the documents of this session; owns the key `session_documents`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from certirag.bootstrap import index_of_uploads
+from certirag.core.text import sha256_hex
+from certirag.errors import InputError
+from ui import services
+from ui.inert import draw_lines, draw_text
+
+if TYPE_CHECKING:
+    from certirag.adapters.index_local import LocalIndex
+
+DOCUMENT_TYPES: Final = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "jsonl"]
+MAX_SESSION_FILES: Final = 50
+MAX_SESSION_BYTES: Final = 100_000_000
+SESSION: Final = "your documents"
+# What the demo corpora are called in words; another corpus is called by its folder.
+CORPUS_WORDS: Final = {
+    "policy": "Company policy handbook",
+    "finance": "Quarterly and annual figures",
+    "clinical": "Clinical and product guideline",
+    SESSION: "Your documents (this session only)",
+}
+_KEY: Final = "session_documents"
+# Counted up whenever the documents change: a new uploader starts empty.
+_GENERATION: Final = "session_generation"
+
+Upload = tuple[str, bytes]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A chosen corpus: *skipped* says, one line each, which files were not read and why."""
+
+    name: str
+    index: LocalIndex
+    skipped: tuple[str, ...] = ()
+
+
+def corpus_label(name: str) -> str:
+    """Return a corpus's name in words."""
+    return CORPUS_WORDS.get(name, name)
+
+
+def choose_corpus(*, key: str) -> Corpus | None:
+    """Draw the picker and the uploader; return the chosen corpus, or None when there is none.
+
+    Raises a CertiRAGError when the chosen corpus cannot be opened.
+    """
+    documents = _session_documents()
+    names = (*((SESSION,) if documents else ()), *_in_order(services.corpus_names()))
+    slot = st.container()
+    with st.expander("Add your own documents", key=f"{key}-add", expanded=not names):
+        _take_uploads(key)
+    if _session_documents() != documents:
+        _choose_first(key)
+        st.rerun()
+    if not names:
+        st.info(
+            "No corpus is ingested yet. Add documents above, or run "
+            "`certirag ingest` on a folder and open this page again."
+        )
+        return None
+    with slot:
+        name = st.selectbox("Corpus", names, format_func=corpus_label, key=key)
+    if name == SESSION:
+        return _session_corpus(documents)
+    return Corpus(name, services.open_corpus(name))
+
+
+def draw_skipped(lines: Sequence[str]) -> None:
+    """Draw what was not read and why, folded away."""
+    if not lines:
+        return
+    with st.expander(f"Not read ({len(lines):d})"):
+        draw_lines(lines)
+
+
+def _in_order(names: Sequence[str]) -> list[str]:
+    """Return the demo corpora first, in the order of their words, then the others by name."""
+    demo = list(CORPUS_WORDS)
+    return sorted(names, key=lambda name: (demo.index(name) if name in demo else len(demo), name))
+
+
+def _take_uploads(key: str) -> None:
+    st.caption(
+        "They stay in this session's memory, are searched here only, and are gone when you leave."
+    )
+    files = st.file_uploader(
+        "Documents",
+        type=DOCUMENT_TYPES,
+        accept_multiple_files=True,
+        key=f"{key}-files-{_generation()}",
+        label_visibility="collapsed",
+    )
+    kept = {_identity(document): document for document in _session_documents()}
+    for file in files:
+        document = (file.name, file.getvalue())
+        kept.setdefault(_identity(document), document)
+    documents = tuple(kept.values())
+    try:
+        _require_bounded(documents)
+    except InputError as error:
+        draw_text(str(error), "error")
+        return
+    if files:
+        _keep(documents)
+    if documents:
+        draw_lines(name for name, _ in documents)
+        if st.button("Forget my documents", key=f"{key}-forget", type="tertiary"):
+            _keep(())
+
+
+def _keep(documents: tuple[Upload, ...]) -> None:
+    """Keep *documents* for this session; the uploader starts empty again."""
+    st.session_state[_KEY] = documents
+    st.session_state[_GENERATION] = _generation() + 1
+
+
+def _choose_first(key: str) -> None:
+    """Let the picker stand on what was just added, or on the first corpus after forgetting."""
+    names = (*((SESSION,) if _session_documents() else ()), *_in_order(services.corpus_names()))
+    if names:
+        st.session_state[key] = names[0]
+    else:
+        st.session_state.pop(key, None)
+
+
+def _generation() -> int:
+    return int(st.session_state.get(_GENERATION, 0))
+
+
+def _session_documents() -> tuple[Upload, ...]:
+    return tuple(st.session_state.get(_KEY, ()))
+
+
+def _identity(document: Upload) -> tuple[str, str]:
+    return document[0], sha256_hex(document[1])
+
+
+def _require_bounded(documents: Sequence[Upload]) -> None:
+    if len(documents) > MAX_SESSION_FILES:
+        raise InputError(f"{len(documents)} documents: at most {MAX_SESSION_FILES} in a session")
+    size = sum(len(content) for _, content in documents)
+    if size > MAX_SESSION_BYTES:
+        raise InputError(f"{size} bytes of documents: at most {MAX_SESSION_BYTES} in a session")
+
+
+def _session_corpus(documents: tuple[Upload, ...]) -> Corpus:
+    index, skipped = _session_index(tuple(map(_identity, documents)), documents)
+    return Corpus(SESSION, index, skipped)
+
+
+# Kept for this session alone and gone with it: another session cannot reach it.
+@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading your documents")
+def _session_index(
+    identities: tuple[tuple[str, str], ...],  # noqa: ARG001  # the cache key
+    _documents: tuple[Upload, ...],
+) -> tuple[LocalIndex, tuple[str, ...]]:
+    common = services.shared()
+    with common.lock:
+        index, skipped = index_of_uploads(
+            list(_documents), common.services, lambda _line, _done, _total: None
+        )
+    return index, tuple(skipped)

@@ -1,0 +1,151 @@
+"""The evidence drawer of one claim; open while `?claim=` names a claim that is on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import streamlit as st
+
+from certirag.core.policy import Policy
+from certirag.core.verdict import is_score
+from certirag.render import Chip, EvidenceView, Mode, Presentation
+from ui.contract_text import RULE_TITLES
+from ui.inert import draw_findings, draw_meter, draw_quote, draw_status, draw_table, draw_text
+
+_PARAM: Final = "claim"
+_WIDTH: Final = 560
+_CLOSEST: Final = 2
+
+
+class SourceLike(Protocol):
+    """Where a chunk stands in its document."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def section(self) -> str: ...
+
+    @property
+    def page(self) -> int | None: ...
+
+
+def ask_to_open(claim_id: str) -> None:
+    """Ask for the drawer of *claim_id* on this run (a button's callback)."""
+    st.query_params[_PARAM] = claim_id
+
+
+def open_if_asked(presentation: Presentation) -> None:
+    """Open the drawer when the URL names a claim that this answer draws; else do nothing."""
+    asked = st.query_params.get(_PARAM, "")
+    chips = {chip.claim_id: chip for chip in (*presentation.shown, *presentation.folded)}
+    if asked in chips:
+        _drawer(chips[asked], presentation)
+
+
+def place_in(source: SourceLike) -> str:
+    """Return page and section of *source* in words, "" when it has neither."""
+    page = "" if source.page is None else f"page {source.page}"
+    return ", ".join(part for part in (page, source.section) if part)
+
+
+def _forget() -> None:
+    st.query_params.pop(_PARAM, None)
+
+
+@st.dialog("Evidence", position="right", width=_WIDTH, on_dismiss=_forget)
+def _drawer(chip: Chip, presentation: Presentation) -> None:
+    draw_status(chip.badge)
+    draw_text(chip.text, "claim")
+    _draw_scores(chip, presentation)
+    _draw_evidence(chip, presentation.policy)
+    st.subheader("Rules", anchor=False)
+    draw_findings(
+        (RULE_TITLES.get(finding.rule, finding.rule), finding) for finding in chip.failures_first
+    )
+    if presentation.mode is Mode.DEBUG:
+        _draw_others([view for view in chip.evidence if not view.attached])
+
+
+def _draw_evidence(chip: Chip, policy: Policy) -> None:
+    """Draw what speaks against the claim, then what it stands on or what comes nearest."""
+    limit = min(policy.tau_contradict, policy.tau_contest)
+    against = [view for view in chip.evidence if (view.score.contradicted or 0.0) >= limit]
+    against = sorted(against, key=_contradicts)[:_CLOSEST]
+    if against:
+        st.subheader("Evidence against it", anchor=False)
+    for view in against:
+        _draw_view(view)
+    attached = [view for view in chip.evidence if view.attached]
+    nearest = [view for view in attached or chip.evidence[:_CLOSEST] if view not in against]
+    if nearest and all(finding.passed is True for finding in chip.findings):
+        st.subheader("Evidence it stands on", anchor=False)
+    elif nearest:
+        st.subheader("Nearest evidence for it", anchor=False)
+        st.caption("Not enough under the rules below.")
+    elif not against:
+        st.caption("No passage was found for this claim.")
+    for view in nearest:
+        _draw_view(view)
+
+
+def _contradicts(view: EvidenceView) -> float:
+    return -(view.score.contradicted or 0.0)
+
+
+def _draw_scores(chip: Chip, presentation: Presentation) -> None:
+    result, policy = chip.result, presentation.policy
+    if result is None:
+        st.caption("There is no single measurement of this claim.")
+        return
+    if is_score(result.score) and result.score is not None:
+        draw_meter("Entailment", result.score, policy.tau_entail)
+    else:
+        st.caption("There is no sound entailment score.")
+    against = [s.contradicted for s in result.all_scores if is_score(s.contradicted)]
+    if against:
+        draw_meter("Contradiction", max(a for a in against if a is not None), policy.tau_contradict)
+    draw_text(f"Verifier's label: {result.label.replace('_', ' ')}", "note")
+
+
+def _draw_view(view: EvidenceView) -> None:
+    source, rank = view.chunk.source, view.chunk.retrieval.rank
+    draw_quote(
+        view.chunk.text,
+        [(view.span.start, view.span.end)],
+        title=source.title,
+        facts=[
+            *([f"Page {source.page}"] if source.page is not None else []),
+            *([source.section] if source.section else []),
+            f"Chunk {view.chunk.chunk_id}",
+            "Found for this claim" if rank is None else f"Retrieval rank {rank}",
+            f"Entailment {_number(view.score.entailed)}",
+            f"Contradiction {_number(view.score.contradicted)}",
+            *([] if view.span.visible else ["Hidden from readers: no evidence"]),
+        ],
+    )
+
+
+def _draw_others(views: Sequence[EvidenceView]) -> None:
+    if not views:
+        return
+    st.subheader("Other scored spans", anchor=False)
+    st.caption("What speaks against the claim comes first.")
+    ordered = sorted(views, key=_contradicts)
+    draw_table(
+        ("Contradicts", "Entails", "Sentence", "Document"),
+        [
+            (
+                _number(view.score.contradicted),
+                _number(view.score.entailed),
+                view.span.sentence,
+                view.chunk.source.title,
+            )
+            for view in ordered
+        ],
+    )
+
+
+def _number(score: float | None) -> str:
+    return "none" if score is None else f"{score:.2f}"

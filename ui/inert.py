@@ -1,0 +1,211 @@
+"""The one drawing path for text from outside: inert HTML inside our own boxes.
+
+Nothing else in the app calls `st.html` on changing text. `Markup` is made here only, from
+constants, `inert_html`, `highlight_html` and numbers (tests/architecture/test_drawing.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, Literal, NewType, Protocol
+
+import streamlit as st
+
+from certirag.render import highlight_html, inert_html, oddities
+
+Markup = NewType("Markup", str)
+# What a text is to the reader; each is a class in assets/style.css.
+Role = Literal["claim", "question", "lead", "note", "reason", "passage", "record", "error"]
+
+STYLE: Final = Path(__file__).resolve().parent.parent / "assets" / "style.css"
+# Streamlit sets the colour scheme on the page and not on its dialogs, which lie outside it.
+SCHEMES: Final = {
+    "light": "<style>.stDialog { color-scheme: light; }</style>",
+    "dark": "<style>.stDialog { color-scheme: dark; }</style>",
+}
+# A text that goes on for longer is cut off in view and says so: many newlines must not push
+# what we say ourselves off the page.
+MAX_LINES: Final = 40
+MAX_LABEL: Final = 120
+
+
+class BadgeLike(Protocol):
+    """What the gate's badge offers for drawing."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+
+def draw_style() -> None:
+    """Put the app's own style sheet on the page, and the reader's scheme on the drawer."""
+    st.html(STYLE)
+    st.html(SCHEMES["dark" if st.context.theme.type == "dark" else "light"])
+
+
+def draw_text(text: str, role: Role, *, max_lines: int = MAX_LINES) -> None:
+    """Draw *text* as it is, in a box of its own, with a caption for what was made plain."""
+    _put(_block_markup(text, role, max_lines), _oddities_markup([text]))
+
+
+def draw_lines(lines: Iterable[str]) -> None:
+    """Draw a list with one item per line of text."""
+    items = Markup("".join(_item_markup(line) for line in lines))
+    _put(Markup(f'<ul class="cr-list">{_ready(items)}</ul>'))
+
+
+def draw_status(badge: BadgeLike) -> None:
+    """Draw the badge's own icon and word where no button is wanted."""
+    _put(
+        Markup(
+            f'<span class="cr-status cr-status--{inert_html(badge.kind)}">'
+            f"{inert_label(badge)}</span>"
+        )
+    )
+
+
+def inert_label(badge: BadgeLike) -> Markup:
+    """Return the label of a badge of the gate; its three spellings are the gate's constants."""
+    return Markup(badge.label.replace("&", "&amp;").replace("<", "&lt;"))
+
+
+def draw_place(title: str, *facts: str) -> None:
+    """Draw where evidence comes from: its title and *facts* such as the page, on one line."""
+    _put(Markup(f'<div class="cr-place">📄 {_ready(_facts_markup((title, *facts)))}</div>'))
+
+
+def draw_quote(
+    text: str, spans: Sequence[tuple[int, int]], *, title: str, facts: Sequence[str]
+) -> None:
+    """Draw a chunk's *text* in a quote box with *spans* (code points) highlighted in it."""
+    _put(
+        Markup(
+            '<figure class="cr-quote"><figcaption class="cr-quote-from">Quoted from '
+            f"{_ready(_title_markup(title))}</figcaption>"
+            '<blockquote class="cr-inert cr-inert--quote" dir="auto">'
+            f"{highlight_html(text, spans)}</blockquote>"
+            f'<div class="cr-facts">{_ready(_facts_markup(facts))}</div></figure>'
+        ),
+        _oddities_markup([text, title]),
+    )
+
+
+class FindingLike(Protocol):
+    """One rule's answer as recorded."""
+
+    @property
+    def rule(self) -> str: ...
+
+    @property
+    def passed(self) -> bool: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
+def draw_findings(findings: Iterable[tuple[str, FindingLike]]) -> None:
+    """Draw (title, finding) pairs as a list: pass or fail in words, the rule, its reason."""
+    items = "".join(_finding_markup(title, finding) for title, finding in findings)
+    _put(Markup(f'<ul class="cr-rules">{_ready(Markup(items))}</ul>'))
+
+
+def draw_rules(rules: Iterable[tuple[str, str]]) -> None:
+    """Draw (title, words) pairs: what each rule asks."""
+    items = "".join(
+        f'<li class="cr-rule"><div><span class="cr-rule-name">{inert_html(title)}</span>'
+        f'<span class="cr-inert cr-inert--line">{inert_html(words)}</span></div></li>'
+        for title, words in rules
+    )
+    _put(Markup(f'<ol class="cr-rules">{_ready(Markup(items))}</ol>'))
+
+
+def draw_meter(name: Literal["Entailment", "Contradiction"], score: float, limit: float) -> None:
+    """Draw a score in [0, 1] as a neutral bar with a tick at the policy's threshold."""
+    share, tick = (min(max(value, 0.0), 1.0) * 100 for value in (score, limit))
+    _put(
+        Markup(
+            '<div class="cr-meter"><div class="cr-meter-text">'
+            f"<span>{inert_html(name)} <b>{score:.2f}</b></span>"
+            f"<span>threshold {limit:.2f}</span></div>"
+            f'<div class="cr-meter-bar"><i style="width:{share:.1f}%"></i>'
+            f'<u style="left:{tick:.1f}%"></u></div></div>'
+        )
+    )
+
+
+def draw_facts(pairs: Iterable[tuple[str, str]]) -> None:
+    """Draw (name, value) pairs as a quiet definition list."""
+    rows = "".join(
+        f"<div><dt>{inert_html(name)}</dt><dd>{inert_html(value)}</dd></div>"
+        for name, value in pairs
+    )
+    _put(Markup(f'<dl class="cr-dl">{_ready(Markup(rows))}</dl>'))
+
+
+def draw_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Draw a plain table; every cell is inert, numbers have no colour."""
+    head = "".join(f"<th>{inert_html(header)}</th>" for header in headers)
+    body = "".join(_row_markup(row) for row in rows)
+    _put(
+        Markup(
+            f'<div class="cr-table"><table><thead><tr>{_ready(Markup(head))}</tr></thead>'
+            f"<tbody>{_ready(Markup(body))}</tbody></table></div>"
+        )
+    )
+
+
+def _put(*parts: Markup) -> None:
+    st.html("".join(parts))
+
+
+def _ready(markup: Markup) -> Markup:
+    """Mark where finished markup enters a template, so that the lint can see it."""
+    return markup
+
+
+def _block_markup(text: str, role: Role, max_lines: int) -> Markup:
+    return Markup(
+        f'<div class="cr-inert cr-inert--{inert_html(role)}" dir="auto">'
+        f"{inert_html(text, max_lines=max_lines)}</div>"
+    )
+
+
+def _item_markup(line: str) -> Markup:
+    return Markup(
+        f'<li><span class="cr-inert cr-inert--line" dir="auto">{inert_html(line)}</span></li>'
+    )
+
+
+def _row_markup(row: Sequence[str]) -> Markup:
+    cells = "".join(
+        f'<td><span class="cr-inert" dir="auto">{inert_html(cell)}</span></td>' for cell in row
+    )
+    return Markup(f"<tr>{_ready(Markup(cells))}</tr>")
+
+
+def _title_markup(title: str) -> Markup:
+    short = title if len(title) <= MAX_LABEL else title[:MAX_LABEL] + "…"
+    return Markup(f'<bdi class="cr-inert cr-inert--title">{inert_html(short, max_lines=2)}</bdi>')
+
+
+def _facts_markup(facts: Sequence[str]) -> Markup:
+    return Markup('<span class="cr-dot"> · </span>'.join(_title_markup(fact) for fact in facts))
+
+
+def _finding_markup(title: str, finding: FindingLike) -> Markup:
+    mark = Markup("pass" if finding.passed is True else "fail")
+    return Markup(
+        f'<li class="cr-rule cr-rule--{_ready(mark)}"><span class="cr-rule-mark">{_ready(mark)}'
+        f'</span><div><span class="cr-rule-name">{inert_html(title)}</span>'
+        f'<span class="cr-inert cr-inert--line" dir="auto">{inert_html(finding.reason)}</span>'
+        "</div></li>"
+    )
+
+
+def _oddities_markup(texts: Sequence[str]) -> Markup:
+    """Say under a text what was made plain in it, or nothing."""
+    lines = dict.fromkeys(line for text in texts for line in oddities(text))
+    return Markup("".join(f'<div class="cr-odd">{inert_html(line)}</div>' for line in lines))

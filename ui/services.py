@@ -1,0 +1,83 @@
+"""What all sessions share: the services, the open indexes, and the policies on offer."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from certirag.bootstrap import build_services, load_policy, open_index, policy_names
+from certirag.core.policy import Policy
+from certirag.errors import CorpusError
+from certirag.settings import read_settings
+
+if TYPE_CHECKING:
+    from certirag.adapters.index_local import LocalIndex
+    from certirag.pipeline import Services
+
+# A corpus name is a folder name; others are not offered, so that none can imitate our words.
+_CORPUS_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The services and the lock that lets one answer at a time use the models."""
+
+    services: Services
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@st.cache_resource(show_spinner="Starting the models")
+def shared() -> Shared:
+    """Return the services, built once for all sessions; raises a CertiRAGError."""
+    return Shared(build_services(read_settings()))
+
+
+def indexes_home() -> Path:
+    """Return the folder whose sub-folders are the corpora on this server."""
+    return read_settings().home / "indexes"
+
+
+def corpus_names() -> tuple[str, ...]:
+    """Return the names of the ingested corpora, in order."""
+    home = indexes_home()
+    if not home.is_dir():
+        return ()
+    found = (entry.name for entry in home.iterdir() if entry.is_dir())
+    return tuple(sorted(name for name in found if _CORPUS_NAME.fullmatch(name)))
+
+
+def open_corpus(name: str) -> LocalIndex:
+    """Return the index of the corpus *name*; CorpusError when it is not one of `corpus_names`."""
+    if name not in corpus_names():
+        raise CorpusError(f"there is no corpus {name!r} here: ingest it, or choose another")
+    directory = indexes_home() / name
+    return _opened(str(directory), _newest_change(directory))
+
+
+def policies_on_offer() -> tuple[str, ...]:
+    """Return the policies a reader may choose: the server's own and stricter ones."""
+    own = shared().services.policy
+    stricter = [n for n in policy_names() if n != own.name and load_policy(n).refines(own)]
+    return (own.name, *stricter)
+
+
+def policy_called(name: str) -> Policy:
+    """Return the policy in force when a reader chose *name*: never looser than the server's."""
+    own = shared().services.policy
+    return own if name == own.name else own.meet(load_policy(name))
+
+
+@st.cache_resource(show_spinner="Opening the corpus", max_entries=8)
+def _opened(directory: str, changed: int) -> LocalIndex:  # noqa: ARG001  # part of the cache key
+    return open_index(Path(directory), shared().services)
+
+
+def _newest_change(directory: Path) -> int:
+    """Return when anything in *directory* last changed, in ns: a re-ingest opens it afresh."""
+    times = [path.stat().st_mtime_ns for path in (directory, *directory.iterdir())]
+    return max(times)
