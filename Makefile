@@ -2,6 +2,8 @@
 PYTHON ?= python3
 PORT ?= 8501
 HOST ?= 127.0.0.1
+# Names that a browser may use for this server; others are refused (DNS rebinding).
+ALLOWED ?= localhost 127.0.0.1 ::1 $(HOST) $(shell hostname) $(shell hostname -I 2>/dev/null)
 VENV := .venv
 BIN := $(VENV)/bin
 CORPORA := policy finance clinical
@@ -12,7 +14,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 run: $(VENV)/installed demo
 	@echo "Opening CertiRAG on http://$(HOST):$(PORT) (Ctrl-C ends it)"
-	@$(BIN)/streamlit run asgi.py --server.port $(PORT) --server.address $(HOST) --server.headless true
+	@$(BIN)/streamlit run asgi.py --server.port $(PORT) --server.address $(HOST) \
+	  $(foreach name,$(ALLOWED),--server.allowedHosts $(name))
 
 demo: $(VENV)/installed
 	@for corpus in $(CORPORA); do \

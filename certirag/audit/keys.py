@@ -1,5 +1,4 @@
-"""The signing key: made on first use, readable by its owner only, never in a log or a file
-that travels.
+"""The signing key: made on first use, for its owner only, never in a log or a file that travels.
 
 Trusted public keys are the local one and those in ``keys/trusted/*.pub`` (one 64-digit hex
 line each), put there by a person; a key is never taken from the certificate it signs.

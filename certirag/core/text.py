@@ -138,6 +138,21 @@ class SpanRef:
     span_id: str
 
 
+def shared_context(chunks: Sequence[EvidenceChunk]) -> str:
+    """Return the title and headings that stand over all of *chunks*, outermost first.
+
+    Headings speak for their own sentences: those of one section or document are never lent to
+    another's, so a set from two documents has none.
+    """
+    paths = [(chunk.doc_id, *chunk.context.split(" › ")) for chunk in chunks]
+    shared = []
+    for parts in zip(*paths, strict=False):  # as far as the shortest path goes
+        if len(set(parts)) != 1:
+            break
+        shared.append(parts[0])
+    return " › ".join(part for part in shared[1:] if part)
+
+
 def joined_evidence(sentences: Sequence[str]) -> str:
     """Return the evidence text that a verifier reads for a set of sentences."""
     return "\n".join(sentences)

@@ -18,6 +18,7 @@ from certirag.core.text import (
     joined_evidence,
     pair_digest,
     sha256_hex,
+    shared_context,
 )
 from certirag.core.verdict import SpanScore, is_score
 from certirag.render.gate import Case, Finding, Rule
@@ -96,13 +97,10 @@ def not_contradicted(case: Case) -> Finding:
 
 def numbers(case: Case) -> Finding:
     """4. Every quantity of the claim stands in the attached evidence, same unit and period."""
-    sentences, contexts = [], []
-    for chunk, span in _attached(case):
-        sentences.append(span.sentence)
-        contexts.append(chunk.context)
-    unmatched = unmatched_quantities(
-        case.claim.text, sentences, " · ".join(dict.fromkeys(contexts))
-    )
+    attached = list(_attached(case))
+    sentences = [span.sentence for _, span in attached]
+    context = shared_context([chunk for chunk, _ in attached])
+    unmatched = unmatched_quantities(case.claim.text, sentences, context)
     if unmatched:
         return Finding(False, unmatched[0].reason)
     return Finding(True, "every number and date of the claim is in the attached evidence")
@@ -155,7 +153,7 @@ def isolated(case: Case) -> Finding:
             return Finding(False, "the verifier was given something other than the evidence")
     attached = list(_attached(case))
     evidence_text = joined_evidence([span.sentence for _, span in attached])
-    context = " · ".join(dict.fromkeys(chunk.context for chunk, _ in attached))
+    context = shared_context([chunk for chunk, _ in attached])
     if result.set_input_sha256 != pair_digest(claim, evidence_text, context):
         return Finding(False, "the attached set was not what the verifier was given")
     return Finding(True, "the verifier was given the claim and the evidence text only")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
-from certirag.core.text import SpanRef, joined_evidence, pair_digest
+from certirag.core.text import SpanRef, joined_evidence, pair_digest, shared_context
 from certirag.core.verdict import (
     VERDICT_OF_LABEL,
     Label,
@@ -64,9 +64,9 @@ def verify_claims(
 
 def _pair(claim: Claim, spans: Sequence[Candidate]) -> Pair:
     """Return what the verifier sees: the claim's text, the sentences, their headings."""
-    contexts = dict.fromkeys(span.chunk.context for span in spans)
+    context = shared_context([span.chunk for span in spans])
     sentences = [span.span.sentence for span in spans]
-    return Pair(claim.text, joined_evidence(sentences), " · ".join(contexts))
+    return Pair(claim.text, joined_evidence(sentences), context)
 
 
 def _judge_sets(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from certirag.core.certificate import AnswerRecord
-from certirag.core.text import joined_evidence
+from certirag.core.text import joined_evidence, shared_context
 from certirag.ports import Pair, Verifier
 from certirag.verify.judge import judge_pairs
 
@@ -33,8 +33,7 @@ def first_difference(record: AnswerRecord, verifier: Verifier) -> str:
                 chunk.span(ref.span_id).sentence
                 for chunk, ref in zip(attached, result.best_evidence, strict=True)
             ]
-            context = " · ".join(dict.fromkeys(chunk.context for chunk in attached))
-            pair = Pair(claim, joined_evidence(sentences), context)
+            pair = Pair(claim, joined_evidence(sentences), shared_context(attached))
             asked.append((f"{result.claim_id} on its evidence", pair, result.score))
     judgements = judge_pairs(verifier, [pair for _, pair, _ in asked])
     for (place, _, recorded), judgement in zip(asked, judgements, strict=True):

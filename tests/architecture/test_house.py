@@ -28,15 +28,15 @@ def test_only_bootstrap_names_adapters() -> None:
     """Everything else speaks to ports; training builds the adapters' files and tries them."""
     allowed = {"bootstrap.py"}
     for path in SOURCES:
-        if path.name in allowed or {"adapters", "train"} & set(path.parts):
+        if path.name in allowed or {"adapters", "train", "ui"} & set(path.parts):
             continue
         assert "certirag.adapters" not in path.read_text("utf-8"), path
 
 
 def test_the_badge_words_have_one_home() -> None:
-    """The badge's own strings exist in render/badge.py only."""
+    """The badge's own strings exist in render/badge.py only; one file of prose explains them."""
     for path in SOURCES:
-        if path.name == "badge.py":
+        if path.name in {"badge.py", "contract_text.py"}:  # the latter may not call anything
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -1,0 +1,1 @@
+"""The lexical comparison of a claim with evidence: tokens, alignment, checks and scores."""

@@ -1,0 +1,98 @@
+"""Fixed expressions that count as one word: comparators, markers, idioms, contractions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Comparators that stand before a quantity (or, the second table, after it).
+COMPARATORS: Final[dict[str, str]] = {
+    "up to": "le", "at most": "le", "no more than": "le", "not more than": "le",
+    "no longer than": "le", "not longer than": "le", "no later than": "le", "a maximum of": "le",
+    "maximum of": "le", "max": "le", "not exceed": "le", "not exceeding": "le", "limited to": "le",
+    "as many as": "le", "as much as": "le", "not above": "le", "at the most": "le",
+    "not older than": "le", "no older than": "le", "a limit of": "le", "capped at": "le",
+    "at least": "ge", "a minimum of": "ge", "minimum of": "ge", "no less than": "ge",
+    "no fewer than": "ge", "not less than": "ge", "not fewer than": "ge", "min": "ge",
+    "at the least": "ge", "not below": "ge", "not younger than": "ge",
+    "more than": "gt", "over": "gt", "above": "gt", "exceeding": "gt", "exceeds": "gt",
+    "exceed": "gt", "greater than": "gt", "larger than": "gt", "longer than": "gt",
+    "higher than": "gt", "older than": "gt", "in excess of": "gt", "beyond": "gt",
+    "less than": "lt", "fewer than": "lt", "under": "lt", "below": "lt", "lower than": "lt",
+    "shorter than": "lt", "younger than": "lt", "smaller than": "lt",
+    "within": "within", "in the first": "within",
+    "about": "about", "around": "about", "approximately": "about", "roughly": "about",
+    "nearly": "about", "almost": "about", "some": "about", "circa": "about", "exactly": "eq",
+    "precisely": "eq",
+}  # fmt: skip
+COMPARATORS_AFTER: Final[dict[str, str]] = {
+    "or more": "ge", "or longer": "ge", "or older": "ge", "or above": "ge", "or later": "ge",
+    "and older": "ge", "and above": "ge", "and over": "ge", "and more": "ge", "or over": "ge",
+    "or higher": "ge", "or greater": "ge", "or larger": "ge", "and up": "ge", "or less": "le",
+    "or fewer": "le", "or younger": "le", "or below": "le", "or lower": "le", "or shorter": "le",
+    "and younger": "le", "and below": "le", "at the latest": "le", "at most": "le",
+    "at least": "ge", "at the earliest": "ge", "maximum": "le", "minimum": "ge",
+}  # fmt: skip
+
+# Idioms, longest first when matched; the value replaces the words.
+IDIOMS: Final[dict[str, str]] = {
+    "provided that": "provided", "on condition that": "provided", "as long as": "provided",
+    "so long as": "provided", "on the condition that": "provided", "only if": "only if",
+    "in case of": "during", "in the case of": "during", "in the event of": "during",
+    "in the event that": "if", "in case": "if", "even if": "although", "even though": "although",
+    "even when": "although", "because of": "due", "due to": "due", "owing to": "due",
+    "as well as": "and", "as soon as": "after", "as well": "also", "along with": "and",
+    "together with": "and", "in addition to": "and", "other than": "except",
+    "apart from": "except", "with the exception of": "except", "except for": "except",
+    "aside from": "except", "free of charge": "free", "at no cost": "free", "for free": "free",
+    "at no charge": "free", "take place": "occur", "takes place": "occurs",
+    "took place": "occurred", "taken place": "occurred", "carried out": "conducted",
+    "carry out": "conduct", "carries out": "conducts", "set up": "establish",
+    "comes into force": "begins", "came into force": "began", "took effect": "began",
+    "takes effect": "begins", "take effect": "begin", "in force": "valid", "in effect": "valid",
+    "in writing": "written", "by hand": "manually", "in advance": "beforehand",
+    "ahead of": "before", "prior to": "before", "following the": "after the",
+    "subsequent to": "after", "each year": "per year", "every year": "per year",
+    "annually": "per year", "yearly": "per year", "a year": "per year", "daily": "per day",
+    "a day": "per day", "every day": "per day", "each day": "per day", "a week": "per week",
+    "weekly": "per week", "every week": "per week", "each week": "per week",
+    "a month": "per month", "monthly": "per month", "every month": "per month",
+    "each month": "per month", "quarterly": "per quarter", "every quarter": "per quarter",
+    "each quarter": "per quarter", "hourly": "per hour", "every hour": "per hour",
+    "nightly": "per night", "every night": "per night", "each night": "per night",
+    "a night": "per night", "an hour": "per hour", "for each": "per", "for every": "per every",
+    "one time": "once", "two times": "twice", "one-time": "once", "one-off": "once",
+    "single": "one", "have to": "have_to", "has to": "have_to", "had to": "have_to",
+    "having to": "have_to", "need to": "need_to", "needs to": "need_to",
+    "needed to": "need_to", "is required to": "be_required", "are required to": "be_required",
+    "are obliged to": "be_required", "is obliged to": "be_required",
+    "was required to": "be_required", "were required to": "be_required",
+    "is allowed to": "be_allowed", "are allowed to": "be_allowed",
+    "is permitted to": "be_allowed", "are permitted to": "be_allowed",
+    "is able to": "be_able", "are able to": "be_able", "was able to": "be_able",
+    "not allowed to": "not be_allowed", "not permitted to": "not be_allowed",
+    "not required to": "not be_required", "not obliged to": "not be_required",
+    "not have to": "not have_to", "fails to": "does not", "failed to": "did not",
+    "fail to": "do not", "refuses to": "does not", "refused to": "did not",
+    "no longer": "not longer_now", "any longer": "longer_now", "no more": "not longer_now",
+    "may or may not": "might", "nothing but": "only", "none but": "only", "rather than": "not", "instead of": "not", "such as": "like", "so that": "so_that",
+    "in order to": "to", "according to": "per_source", "in accordance with": "per_source",
+    "as per": "per_source", "under the terms of": "per_source", "as stated in": "per_source",
+    "2fa": "two-factor authentication", "mfa": "multi-factor authentication",
+    "round the clock": "24 hours per day", "around the clock": "24 hours per day",
+    "day and night": "24 hours per day", "line manager": "linemanager", "e-mail": "email",
+    "e-mails": "emails", "sign in": "login", "signs in": "login", "log in": "login",
+    "logs in": "login", "night-time": "nighttime", "at night": "nighttime", "backed up": "backup",
+    "back up": "backup", "backs up": "backup", "used up": "use", "passed away": "died",
+    "put off": "postpone", "called off": "cancel", "turned down": "reject",
+    "made up of": "consist", "in total": "total", "years old": "years", "years of age": "years",
+    "aged": "aged", "whether or not": "although", "regardless of": "although",
+    "irrespective of": "although", "not only": "and", "but also": "and", "full-time": "fulltime",
+    "part-time": "parttime", "by itself": "itself", "at once": "immediately",
+    "without delay": "immediately", "right away": "immediately", "straight away": "immediately",
+    "on site": "onsite", "on-site": "onsite",
+}  # fmt: skip
+
+CONTRACTIONS: Final[tuple[tuple[str, str], ...]] = (
+    ("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("shan't", "shall not"),
+    ("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"), ("'m", " am"),
+)  # fmt: skip

@@ -1,0 +1,239 @@
+"""Turns the comparison of a claim with evidence into three scores that sum to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from certirag.claim_ir.quantity_match import unmatched_quantities
+from certirag.verify.lexical import checks, dropped, figures, framing, polarity, scope, sides
+from certirag.verify.lexical.alignment import Similarity, align
+from certirag.verify.lexical.clauses import Parsed, parse
+from certirag.verify.lexical.comparison import (
+    Check,
+    Comparison,
+    Finding,
+    from_context,
+    unsaid_verb,
+    weak_words,
+)
+from certirag.verify.lexical.rows import Cell, cells_of, read_row
+from certirag.verify.lexical.sources import named_source, superseded, title_of
+from certirag.verify.lexical.tokens import Token, folded, tokenise
+from certirag.verify.lexical.words import PRONOUNS, word_set
+
+CHECKS: Final[tuple[Check, ...]] = (
+    figures.numbers,
+    checks.names,
+    checks.quotations,
+    checks.opposites,
+    polarity.polarity,
+    polarity.modality,
+    polarity.tense,
+    checks.order,
+    sides.sides,
+    sides.joints,
+    framing.framing,
+    scope.quantifiers,
+    scope.restrictors,
+    scope.conditions,
+    scope.binding,
+    dropped.dropped,
+)
+VERBATIM: Final = 0.99
+VETO_CEILING: Final = 0.45
+MISSING_CEILING: Final = 0.80
+WEAK_CEILING: Final = 0.90
+ROW_CEILING: Final = 0.93
+VERB_CEILING: Final = 0.84
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Entailed and contradicted in [0, 1], together at most 1, with the reasons against."""
+
+    entailed: float
+    contradicted: float
+    findings: tuple[Finding, ...] = ()
+
+
+NOTHING: Final = Scores(0.0, 0.0)
+
+
+def compare(claim: str, evidence: str, context: Sequence[Token], similar: Similarity) -> Scores:
+    """Score one claim against one evidence sentence; *context* may supply its subject."""
+    left, right = parse(claim), parse(evidence)
+    if not _states_something(left) or not _states_something(right):
+        return NOTHING
+    if framing.is_question(evidence):
+        return NOTHING
+    if _plain(claim) == _plain(evidence):
+        return Scores(VERBATIM, 0.0)
+    cells = cells_of(evidence)
+    if cells:
+        return _from_row(claim, cells, tuple(context), similar)
+    comparison = Comparison(left, right, align(left, right, tuple(context), similar), similar)
+    if not comparison.used():
+        return NOTHING
+    findings = tuple(finding for check in CHECKS for finding in check(comparison))
+    absent = tuple(checks.missing(comparison))
+    entailed = _entailed(comparison, findings, absent)
+    return Scores(entailed, _contradicted(comparison, findings, absent), findings + absent)
+
+
+def _from_row(
+    claim: str, cells: tuple[Cell, ...], context: tuple[Token, ...], similar: Similarity
+) -> Scores:
+    reading = read_row(claim, cells, context, similar)
+    findings = tuple(Finding("row", reason) for reason in reading.against)
+    if not findings:
+        return Scores(ROW_CEILING, 0.0)
+    return Scores(VETO_CEILING * reading.coverage**2, 0.75 if reading.rival else 0.0, findings)
+
+
+def _states_something(parsed: Parsed) -> bool:
+    return any(token.carries for token in parsed.tokens)
+
+
+def _plain(text: str) -> str:
+    """The text in one case with single blanks and without its closing mark; nothing else goes."""
+    return " ".join(folded(text).casefold().split()).rstrip(".!; ")
+
+
+def _entailed(
+    comparison: Comparison, findings: tuple[Finding, ...], absent: tuple[Finding, ...]
+) -> float:
+    coverage = comparison.alignment.coverage
+    score = max(0.0, min(1.0, 0.50 + (coverage - 0.75) * 1.88)) if coverage >= 0.5 else 0.0
+    if findings:
+        return min(score, VETO_CEILING, VETO_CEILING * coverage / (1 + 0.2 * (len(findings) - 1)))
+    carrying = [token for token in comparison.claim.tokens if token.carries]
+    if absent or len(carrying) < 2:
+        score = min(score, MISSING_CEILING)
+    if unsaid_verb(comparison):
+        score = min(score, VERB_CEILING)
+    if weak_words(comparison):
+        score = min(score, WEAK_CEILING)
+    if from_context(comparison) > len(comparison.used()):
+        score = min(score, MISSING_CEILING)
+    return min(score, 0.98)
+
+
+def _contradicted(
+    comparison: Comparison, findings: tuple[Finding, ...], absent: tuple[Finding, ...]
+) -> float:
+    """Opposition counts only where everything else agrees: the subject match is certain then."""
+    against = [finding for finding in findings if finding.opposes]
+    sorts = {finding.name for finding in against}
+    if sum(1 for finding in findings if finding.name == "number") > 1:
+        return 0.0  # another figure and another date: the evidence is about something else
+    if not against or {"opposite", "negation"} <= sorts:
+        return 0.0  # a negated opposite ("did not increase") says neither the one nor the other
+    others = len(findings) - len(against) + len(absent)
+    others -= _rival_leftovers(findings)
+    context = from_context(comparison)
+    words = sum(1 for t in comparison.claim.tokens if t.kind in {"name", "content", "number"})
+    certain = 0.90 - 0.25 * max(0, others) - 0.08 * context - 0.05 * (len(against) - 1)
+    if words < 3:
+        certain -= 0.25
+    return max(0.0, min(0.92, certain))
+
+
+def _rival_leftovers(findings: tuple[Finding, ...]) -> int:
+    """A rival value in the evidence is one leftover that opposition itself explains."""
+    rivals = any(finding.name == "number" and finding.opposes for finding in findings)
+    leftovers = sum(1 for finding in findings if finding.name == "dropped")
+    return min(1, leftovers) if rivals else 0
+
+
+@lru_cache(maxsize=2048)
+def sentences(text: str) -> tuple[str, ...]:
+    """Cut evidence into sentences at line ends and full stops; abbreviations are kept whole."""
+    found: list[str] = []
+    for line in text.splitlines():
+        start = 0
+        for end in re.finditer(r"[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])", line):
+            word = re.split(r"[\s(]", line[start : end.start()])[-1]
+            if word in _ABBREVIATIONS or len(word) == 1:
+                continue
+            found.append(line[start : end.end()].strip())
+            start = end.end()
+        found.append(line[start:].strip())
+    return tuple(sentence for sentence in found if sentence)
+
+
+_ABBREVIATIONS: Final = word_set(
+    "Dr Gov Sen Rep Gen Col Lt Mr Mrs Ms Prof St No Nos vs etc e.g i.e approx ca Inc Ltd Co Corp Jr Sr Fig Art Sec"
+)
+
+
+def subject_words(sentence: str) -> tuple[Token, ...]:
+    """The words before the verb of a sentence: what a pronoun after it may stand for."""
+    parsed = parse(sentence)
+    first = parsed.clauses[0]
+    return tuple(parsed.tokens[at] for at in first.subject() if parsed.tokens[at].carries)
+
+
+def leads_with_pronoun(sentence: str) -> bool:
+    """Say whether the sentence leaves its subject to the one before it."""
+    words = [token.text.lower() for token in tokenise(sentence)[:2] if token.text.isalpha()]
+    return bool(words) and words[0] in PRONOUNS and words[0] not in {"we", "you", "there", "here"}
+
+
+def score(claim: str, evidence: str, context: str, similar: Similarity) -> Scores:
+    """Score a claim against evidence of any length: the best sentence decides.
+
+    In long evidence only the sentences that share most with the claim are compared; all of it
+    is read to find them. Opposition counts where no sentence bears the claim out.
+    """
+    heading = title_of(context) if named_source(claim) else context
+    headings = tuple(token for token in tokenise(heading) if token.carries)
+    lines = sentences(evidence)
+    best, worst = NOTHING, NOTHING
+    for number in _promising(claim, lines):
+        support = headings
+        if number and leads_with_pronoun(lines[number]):
+            support = headings + subject_words(lines[number - 1])
+        found = compare(claim, lines[number], support, similar)
+        best = found if found.entailed > best.entailed else best
+        worst = found if found.contradicted > worst.contradicted else worst
+    best = _with_whole_evidence(best, claim, lines, context)
+    if best.entailed >= 0.5:
+        return replace(best, contradicted=min(worst.contradicted, 0.9 * (1 - best.entailed)))
+    if superseded(claim, context):
+        worst = replace(worst, contradicted=min(worst.contradicted, VETO_CEILING))
+    chosen = worst if worst.contradicted else best
+    return replace(chosen, entailed=min(best.entailed, 1 - worst.contradicted))
+
+
+def _with_whole_evidence(best: Scores, claim: str, lines: tuple[str, ...], context: str) -> Scores:
+    """Hold a good score to the figures of all the evidence, and to its being in force."""
+    if best.entailed <= VETO_CEILING:
+        return best
+    reasons = []
+    if best.entailed < VERBATIM:
+        missed = unmatched_quantities(claim, lines, context)
+        reasons = [Finding("number", mismatch.reason) for mismatch in missed]
+    if superseded(claim, context):
+        reasons.append(Finding("superseded", "the document says that it no longer holds"))
+    if framing.takes_back(context) and not framing.takes_back(claim):
+        reasons.append(Finding("frame", "the heading takes back what stands below it"))
+    if not reasons:
+        return best
+    return Scores(min(best.entailed, VETO_CEILING), 0.0, best.findings + tuple(reasons))
+
+
+_MOST_SENTENCES: Final = 24
+
+
+def _promising(claim: str, lines: tuple[str, ...]) -> list[int]:
+    """Sentence numbers in order; in long evidence the ones that share most with the claim."""
+    if len(lines) <= _MOST_SENTENCES:
+        return list(range(len(lines)))
+    wanted = {token.lemma for token in tokenise(claim) if token.carries}
+    shared = [len(wanted & {t.lemma for t in tokenise(line)}) for line in lines]
+    ranked = sorted(range(len(lines)), key=lambda at: (-shared[at], at))
+    return sorted(ranked[:_MOST_SENTENCES])

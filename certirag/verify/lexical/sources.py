@@ -1,0 +1,42 @@
+"""What a claim and a title say of the source itself: who is quoted, what no longer holds."""
+
+from __future__ import annotations
+
+from certirag.verify.lexical.tokens import tokenise
+from certirag.verify.lexical.words import ATTRIBUTION_VERBS, SUPERSEDED
+
+
+def title_of(context: str) -> str:
+    """Return the document's title: what stands before the first ``›`` of the context."""
+    return context.partition("›")[0].strip()
+
+
+def named_source(claim: str) -> bool:
+    """Say whether the claim names where it comes from ("According to the Travel Handbook").
+
+    Such a name has to be the document's title: a heading inside another document is not it.
+    """
+    tokens = tokenise(claim)
+    if any(token.text == "per_source" for token in tokens):
+        return True
+    for at, token in enumerate(tokens[:-1]):
+        before = tokens[at - 1].kind if at else "stop"
+        quotes = token.lemma in ATTRIBUTION_VERBS and before in {"name", "content", "number"}
+        if quotes and tokens[at + 1].text.lower() in {"that", ",", ":"}:
+            return True
+    return False
+
+
+def superseded(claim: str, context: str) -> bool:
+    """Say whether the context marks the document as no longer in force, unknown to the claim.
+
+    A claim that says so itself, or that names the year or version in the title, knows it.
+    """
+    title = tokenise(context)
+    if not any(token.text.lower() in SUPERSEDED for token in title):
+        return False
+    said = tokenise(claim)
+    if any(token.text.lower() in SUPERSEDED for token in said):
+        return False
+    figures = {token.lemma for token in tokenise(title_of(context)) if token.quantity}
+    return not any(token.quantity and token.lemma in figures for token in said)
