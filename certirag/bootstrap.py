@@ -15,7 +15,7 @@ from certirag.audit.keys import signing_key, trusted_keys
 from certirag.core.policy import Policy
 from certirag.errors import CertiRAGError, InputError, PolicyError
 from certirag.pipeline import Services
-from certirag.ports import Embedder, Progress, Reranker, Verifier
+from certirag.ports import Embedder, Progress, Reranker, SentenceSplitter, Verifier
 from certirag.settings import ASSETS, Settings
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ _POLICY = TypeAdapter(Policy)
 
 def build_services(settings: Settings) -> Services:
     """Return the services that *settings* name; raises a CertiRAGError that says the mend."""
-    from certirag.ingest.sentences import sentence_splitter
-
     embedder = make_embedder(settings.embedder)
     key = signing_key(settings.home)
     return Services(
@@ -38,7 +36,7 @@ def build_services(settings: Settings) -> Services:
         embedder=embedder,
         reranker=make_reranker(settings.reranker, embedder),
         verifier=make_verifier(settings.verifier, embedder),
-        split=sentence_splitter(),
+        split=make_splitter(settings.sentences),
         audit_log=SqliteAuditLog(settings.home / "audit.sqlite3"),
         key=key,
         trusted=trusted_keys(settings.home),
@@ -65,6 +63,13 @@ def make_reranker(name: str, embedder: Embedder) -> Reranker:
     from certirag.adapters.reranker_cross_encoder import CrossEncoderReranker
 
     return CrossEncoderReranker(name)
+
+
+def make_splitter(name: str) -> SentenceSplitter:
+    """Return the sentence splitter *name*: ``rules``, or any installed spaCy pipeline."""
+    from certirag.ingest.sentences import sentence_splitter
+
+    return sentence_splitter(None if name == "rules" else name)
 
 
 def make_verifier(name: str, embedder: Embedder) -> Verifier:

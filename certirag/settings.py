@@ -28,6 +28,7 @@ class Settings:
     embedder: str = "embedded"
     verifier: str = "lexical"
     reranker: str = "late-interaction"
+    sentences: str = "rules"
     max_chunks: int = 8
     max_spans_per_chunk: int = 12
     max_claims: int = 12

@@ -39,6 +39,12 @@ _BACKWARD: Final = re.compile(
     r"otherwise|instead|consequently|however|moreover|furthermore)$)",
     re.IGNORECASE,
 )
+# "… contributed $5 million of this": a part whose whole stands in another sentence.
+_PART_OF: Final = re.compile(
+    r"\b(?:of|to|than|after|before|besides|beyond) (?:that|this|these|those)(?=\s*[.,;]|$)"
+    r"|\bof (?:that|this) (?=after|before|in|on|by|during|since)\b",
+    re.IGNORECASE,
+)
 _LINK_WORDS: Final = word_set(
     "however moreover furthermore also therefore thus additionally consequently similarly "
     "likewise in addition but and so hence finally overall notably meanwhile"
@@ -60,7 +66,10 @@ def pointing_words(text: str) -> str:
         return backward.group()
     tokens = _without_link(tokenize(text))
     at = _pointer(tokens)
-    return tokens[at].text if at >= 0 else ""
+    if at >= 0:
+        return tokens[at].text
+    part = _PART_OF.search(text)
+    return part.group().strip() if part else ""
 
 
 def _without_link(tokens: Tokens) -> Tokens:

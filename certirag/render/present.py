@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -20,6 +21,9 @@ from certirag.core.verdict import SpanScore, VerificationResult
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
 from certirag.render.gate import Decision, RenderState, state_of
+
+# Failures of these rules tell a reader more than the low score that they bring along.
+_TELLING: Final = frozenset({"not_contradicted", "numbers", "well_formed", "uncontested"})
 
 
 class Mode(StrEnum):
@@ -54,8 +58,13 @@ class Chip:
 
     @property
     def failures_first(self) -> tuple[FindingRecord, ...]:
-        """The rules with their reasons, the failed ones first."""
-        return tuple(sorted(self.findings, key=lambda finding: finding.passed))
+        """The rules with their reasons: the failed ones first, the most telling of them ahead."""
+        return tuple(
+            sorted(
+                self.findings,
+                key=lambda f: (f.passed, f.rule not in _TELLING and not f.passed),
+            )
+        )
 
     @property
     def why(self) -> str:

@@ -173,7 +173,7 @@ def test_switching_the_mode_draws_the_same_record(visit, plain) -> None:
         page.locator(".st-key-mode").get_by_text(mode, exact=True).click()
         chips = page.locator('[class*="st-key-chip-contradicted-"]')
         expect(chips).to_have_count(contradicted)
-        assert page.get_by_text("Trace " + "a" * 32).count() == 1
+        expect(page.get_by_text("Trace " + "a" * 32)).to_have_count(1)
 
 
 @pytest.mark.parametrize("mode", ["strict", "mixed", "debug"])

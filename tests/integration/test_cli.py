@@ -8,10 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 from integration_fixtures import FIXTURES
 
 from certirag.cli import main
+from certirag.core.schemas import published_schemas
 
 POLICY = FIXTURES / "corpora" / "policy"
 QUESTION = "How many days of annual leave do full-time employees receive?"
@@ -67,7 +69,12 @@ def test_ask_json_prints_one_document_and_nothing_else(home: Path) -> None:
         "certificate",
     }
     assert code == 0
-    assert keys <= set(json.loads(out))
+    export = json.loads(out)
+    assert keys <= set(export)
+    schemas = published_schemas()
+    jsonschema.validate(export.pop("certificate"), schemas["envelope"])
+    jsonschema.validate(export, schemas["answer-record"])
+    jsonschema.validate(export["claim_ir"], schemas["claim-ir"])
 
 
 def test_equal_questions_give_equal_evidence(home: Path) -> None:

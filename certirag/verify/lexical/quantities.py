@@ -1,7 +1,7 @@
-"""Numbers, amounts, dates and times as tokens, so that they can be aligned with their unit.
+"""Figures as tokens, so that they can be aligned with what is said of them.
 
-`claim_ir.quantity_match` decides whether a claim's quantities are all in the evidence; this
-file keeps their place in the sentence, which tells what each of them is said of.
+`claim_ir.quantities` reads them: value, unit and date come from the one reader of figures that
+the program has. Here each keeps its place in the sentence, its bound and its preposition.
 """
 
 from __future__ import annotations
@@ -10,33 +10,29 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from certirag.verify.lexical.numerals import (
-    CURRENCIES,
-    KINDS,
-    MONTHS,
-    NUMBER_WORDS,
-    SCALE_LETTERS,
-    SCALES,
-    UNITS,
-)
+from certirag.claim_ir import units
+from certirag.claim_ir.quantities import find_quantities
+from certirag.core.claim import Quantity as Figure
 from certirag.verify.lexical.words import word_set
 
-_DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)*")
-_ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
-_NUMBER_UNIT: Final = re.compile(r"(\d+(?:[.,]\d+)*)([^\W\d_]+(?:/[^\W\d_]+)?|%)")
-_ADJECTIVES: Final = word_set(
-    "working calendar business consecutive full whole more additional extra further full-time paid unpaid successive"
-)
+_MARK: Final = re.compile("0\x00([0-9]+)")
+_SPACED: Final = re.compile("(?<=[0-9])[\u00a0\u2007\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+_RATE: Final = re.compile(r"\s*(/|\b(?:per|an?|every|each)\b)", re.IGNORECASE)
+_PERIOD: Final = re.compile(r"([0-9]{4})?-?(Q|H)([1-4])")
+_FISCAL: Final = re.compile(r"FY([0-9]{4})")
+_RANKS: Final = ("first", "second", "third", "fourth")
 _PREPOSITIONS: Final = word_set(
     "from to by until till before after between since at on in for of every"
 )
+_DATES: Final = frozenset({"date", "year", "period"})
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A value with its unit: *comparator* is ``""``, le, ge, lt, gt, within, about or eq.
 
-    *preposition* is the small word before it; dates have the unit ``date`` and times ``clock``.
+    *preposition* is the small word before it; dates have the unit ``date`` and times of day
+    ``clock``; other units are those of `claim_ir.units`. *kind* is what the unit measures.
     """
 
     text: str
@@ -44,78 +40,121 @@ class Quantity:
     unit: str
     comparator: str = ""
     preposition: str = ""
+    kind: str = ""
 
     @property
     def canonical(self) -> str:
         """The value and unit as one comparable word."""
         return f"{self.value} {self.unit}".strip()
 
-    @property
-    def kind(self) -> str:
-        """What the unit measures, or the unit itself where it is of no listed kind."""
-        return KINDS.get(self.unit, self.unit)
+
+def joined_digits(text: str) -> str:
+    """Close the blanks that part thousands ("1 048" with a no-break blank)."""
+    return _SPACED.sub("", text)
 
 
-def plain_number(value: float) -> str:
-    """Write a number without trailing zeros: ``2.50`` and ``2.5`` are the same."""
-    return f"{value:.6f}".rstrip("0").rstrip(".")
+def marked(text: str) -> tuple[tuple[str, ...], tuple[Quantity, ...]]:
+    """Cut *text* into its words and one mark per figure; `merge_quantities` puts figures back.
+
+    Ordinals and counts in words ("first", "twice") stay words: the lists of words know them.
+    """
+    pieces: list[str] = []
+    figures: list[Quantity] = []
+    start = 0
+    for figure in find_quantities(text):
+        said = _without_rate(figure)
+        if _stays_word(figure, said) or figure.start < start:
+            continue
+        pieces.append(text[start : figure.start])
+        for part in _parts(figure, said):
+            if isinstance(part, Quantity):
+                pieces.append(f"0\x00{len(figures)}")
+                figures.append(part)
+            else:
+                pieces.append(part)
+        start = figure.start + len(said)
+        if text[start : start + 1] == "-" and text[start + 1 : start + 2].isalpha():
+            start += 1
+    return (*pieces, text[start:]), tuple(figures)
 
 
-def _number_value(word: str) -> float | None:
-    """Read one word as a number; None where it is not one."""
-    lowered = word.lower()
-    if lowered in NUMBER_WORDS:
-        return NUMBER_WORDS[lowered]
-    if not _DIGITS.fullmatch(word):
-        return None
-    whole = word
-    if "," in whole:
-        groups = whole.split(",")
-        thousands = all(len(part.split(".")[0]) == 3 for part in groups[1:])
-        whole = whole.replace(",", "") if thousands else whole.replace(",", ".", 1)
-    if not re.fullmatch(r"\d{1,30}(?:\.\d+)?", whole):
-        return None
-    return float(whole)
+def is_mark(word: str) -> bool:
+    """Say whether *word* is the mark of a figure."""
+    return _MARK.fullmatch(word) is not None
 
 
-def _split_units(words: list[str]) -> list[str]:
-    """Separate ``40mg``, ``€4m`` and ``25%`` into number and unit."""
-    out: list[str] = []
-    for word in words:
-        match = _NUMBER_UNIT.fullmatch(word)
-        if match and (
-            match[2].lower() in UNITS
-            or match[2].lower() in SCALE_LETTERS
-            or match[2].lower() in CURRENCIES
-        ):
-            out.extend(match.groups())
-        else:
-            out.append(word)
-    return out
+def _without_rate(figure: Figure) -> str:
+    """The words of a figure without what it is paid per: that is compared word by word."""
+    if "/" not in figure.unit or figure.kind in _DATES:
+        return figure.text
+    found = _RATE.search(figure.text, 1)
+    return figure.text[: found.start()] if found else figure.text
 
 
-def merge_quantities(words: list[str]) -> list[str | Quantity]:
-    """Replace runs of words that state a quantity by one `Quantity`; keep the other words."""
-    words = _split_units(words)
+def _stays_word(figure: Figure, said: str) -> bool:
+    if figure.kind == "ordinal":
+        return True
+    counted = figure.unit.startswith("times") and figure.kind == "number"
+    return counted or said.lower() in {"half", "a half", "a quarter", "quarter", "third", "a third"}
+
+
+def _parts(figure: Figure, said: str) -> list[str | Quantity]:
+    """The tokens of one figure: itself, both ends of a range, or the words of a period."""
+    period = _PERIOD.fullmatch(figure.value)
+    if figure.kind == "period" and period:
+        span = "quarter" if period[2] == "Q" else "half"
+        words: list[str | Quantity] = [_RANKS[int(period[3]) - 1], span]
+        year = [Quantity(period[1], period[1], "date", kind="date")] if period[1] else []
+        return words + (["of", *year] if year else [])
+    fiscal = _FISCAL.fullmatch(figure.value)
+    if figure.kind == "period" and fiscal:
+        return ["fiscal", Quantity(fiscal[1], fiscal[1], "date", kind="date")]
+    unit = _unit(figure)
+    kind = "date" if unit == "date" else _kind(figure, unit)
+    value = figure.value.removeprefix("-") if unit == "date" else figure.value
+    low = Quantity(said, value, unit, kind=kind)
+    if not figure.high:
+        return [low]
+    joint = "and" if re.search(r"\band\b", said) else "to"
+    return [low, joint, Quantity(said, figure.high, unit, kind=kind)]
+
+
+def _unit(figure: Figure) -> str:
+    if figure.kind in _DATES:
+        return "date"
+    if figure.unit == "time of day":
+        return "clock"
+    unit = figure.unit.removeprefix("every ")
+    return unit.partition("/")[0] if _without_rate(figure) != figure.text else unit
+
+
+def _kind(figure: Figure, unit: str) -> str:
+    if figure.kind in {"measure", "duration"}:
+        return units.base_unit(unit)[0] if figure.kind == "measure" else "duration"
+    return figure.kind if unit else ""
+
+
+def merge_quantities(
+    words: list[str], figures: tuple[Quantity, ...], *, ones: frozenset[str] = frozenset({"one"})
+) -> list[str | Quantity]:
+    """Put the figures back in place of their marks, with the bound and preposition around them."""
     out: list[str | Quantity] = []
     position = 0
     while position < len(words):
-        found = (
-            _date_at(words, position) or _clock_at(words, position) or _amount_at(words, position)
-        )
-        if found is None:
-            position += 1
-            out.append(words[position - 1])
+        word = words[position]
+        position += 1
+        mark = _MARK.fullmatch(word)
+        if mark is None and word.lower() not in ones:
+            out.append(word)
             continue
-        (value, unit), length = found
+        figure = figures[int(mark[1])] if mark else Quantity(word, "1", "")
         comparator, preposition = _before(out)
-        end = position + length
-        if end < len(words) and words[end].startswith(">") and len(words[end]) > 1:
-            comparator = words[end][1:]
-            length += 1
-        text = " ".join(words[position : position + length])
-        out.append(Quantity(text, value, unit, comparator, preposition))
-        position += length
+        if position < len(words) and re.fullmatch(r">[a-z]+", words[position]):
+            comparator = words[position][1:]
+            position += 1
+        out.append(
+            Quantity(figure.text, figure.value, figure.unit, comparator, preposition, figure.kind)
+        )
     return [w for w in out if isinstance(w, Quantity) or not re.fullmatch(r"[<>][a-z]+", w)]
 
 
@@ -130,111 +169,3 @@ def _before(out: list[str | Quantity]) -> tuple[str, str]:
     if near and near[0] not in _PREPOSITIONS and near[0] not in {"the", "a", "an"}:
         preposition = ""
     return comparator, preposition
-
-
-Found = tuple[tuple[str, str], int]
-
-
-def _date_at(words: list[str], at: int) -> Found | None:
-    """Read ``31 March 2024``, ``March 31, 2024``, ``March 2024``, ``2024-03-31``, ``the 25th``."""
-    word = words[at]
-    iso = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", word)
-    if iso:
-        return (f"{iso[1]}-{int(iso[2]):02d}-{int(iso[3]):02d}", "date"), 1
-    day = _day(word)
-    following = words[at + 1] if at + 1 < len(words) else ""
-    if day and _month(following):
-        year, extra = _year_at(words, at + 2)
-        return (f"{year}-{_month(following):02d}-{day:02d}", "date"), 2 + extra
-    if day and following.lower() == "of" and at + 2 < len(words) and _month(words[at + 2]):
-        year, extra = _year_at(words, at + 3)
-        return (f"{year}-{_month(words[at + 2]):02d}-{day:02d}", "date"), 3 + extra
-    month = _month(word)
-    if month:
-        if _day(following):
-            year, extra = _year_at(words, at + 2)
-            return (f"{year}-{month:02d}-{_day(following):02d}", "date"), 2 + extra
-        year, extra = _year_at(words, at + 1)
-        return (f"{year}-{month:02d}", "date"), 1 + extra
-    if _ORDINAL.fullmatch(word) and day:
-        return (f"-{day:02d}", "date"), 1
-    if re.fullmatch(r"(?:19|20)\d{2}", word) and following.lower() not in UNITS:
-        return (word, "date"), 1
-    return None
-
-
-def _month(word: str) -> int:
-    """The number of the month that *word* names, else 0; "may" and "march" need their capital."""
-    return MONTHS.get(word.lower(), 0) if word[:1].isupper() else 0
-
-
-def _day(word: str) -> int:
-    match = _ORDINAL.fullmatch(word)
-    digits = match[1] if match else word
-    return int(digits) if digits.isdecimal() and 1 <= int(digits) <= 31 else 0
-
-
-def _year_at(words: list[str], at: int) -> tuple[str, int]:
-    for skip in (0, 1):
-        reached = at + skip < len(words) and (skip == 0 or words[at] == ",")
-        if reached and re.fullmatch(r"(?:19|20)\d{2}", words[at + skip]):
-            return words[at + skip], skip + 1
-    return "", 0
-
-
-def _clock_at(words: list[str], at: int) -> Found | None:
-    """Read ``10:00`` and ``8 am`` as a time of day."""
-    match = re.fullmatch(r"(\d{1,2}):(\d{2})(?::\d{2})?", words[at])
-    suffix = words[at + 1].lower().replace(".", "") if at + 1 < len(words) else ""
-    half = 12 if suffix == "pm" else 0
-    if match:
-        hour = int(match[1]) % 12 + half if suffix in {"am", "pm"} else int(match[1])
-        return (f"{hour:02d}:{match[2]}", "clock"), 2 if suffix in {"am", "pm"} else 1
-    if suffix in {"am", "pm"} and words[at].isdecimal():
-        return (f"{int(words[at]) % 12 + half:02d}:00", "clock"), 2
-    return None
-
-
-def _amount_at(words: list[str], at: int) -> Found | None:
-    """Read a number with its scale and unit or currency."""
-    start = at
-    unit = ""
-    if (
-        words[at].lower() in CURRENCIES
-        and at + 1 < len(words)
-        and _number_value(words[at + 1]) is not None
-    ):
-        unit, at = CURRENCIES[words[at].lower()], at + 1
-    value = _number_value(words[at])
-    if value is None:
-        return None
-    at += 1
-    if 20 <= value < 100 and value % 10 == 0 and at < len(words):
-        ones = NUMBER_WORDS.get(words[at].lower(), 0.0)
-        if words[at - 1].isalpha() and 0 < ones < 10:
-            value, at = value + ones, at + 1
-    while at < len(words) and (
-        words[at].lower() in SCALES or (unit and words[at].lower() in SCALE_LETTERS)
-    ):
-        value *= SCALES.get(words[at].lower()) or SCALE_LETTERS[words[at].lower()]
-        at += 1
-    if unit:
-        return (plain_number(value), unit), at - start
-    unit, length = _unit_at(words, at)
-    return (plain_number(value), unit), at + length - start
-
-
-def _unit_at(words: list[str], at: int) -> tuple[str, int]:
-    """The unit after a number and how many words it takes; adjectives stay words of their own."""
-    if at >= len(words):
-        return "", 0
-    word = words[at].lower()
-    if CURRENCIES.get(word):
-        return CURRENCIES[word], 1
-    if word in UNITS:
-        return UNITS[word], 1
-    if word in _ADJECTIVES and at + 1 < len(words):
-        for ahead in (at + 1, at + 2):
-            if ahead < len(words) and words[ahead].lower() in UNITS:
-                return UNITS[words[ahead].lower()], 0
-    return "", 0
