@@ -105,7 +105,8 @@ _FITS: Final[Mapping[AnswerKind, re.Pattern[str]]] = {
     "time": re.compile(
         r"\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|"
         r"december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|days?|months?|years?|hours?|"
-        r"before|after|once|when|immediately|end|quarters?|weeks?)\b",
+        r"before|after|once|when|immediately|end|quarters?|weeks?|noon|midnight|mornings?|"
+        r"afternoons?|evenings?|nights?|o[’']clock|daily|today|tomorrow|yesterday|until|during)\b",
         re.I,
     ),
     "person": re.compile(
