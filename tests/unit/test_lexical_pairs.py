@@ -44,8 +44,37 @@ Parking is free in Elmdale. | Parking is free in Elmdale and Skarby.
 A team lead may approve hardware up to 2500 EUR. | Role: Team Lead; Category: Hardware; Approval limit (EUR): 2500
 For 2 to 5 years of service, notice by the employee is 1 month. | Length of service: 2 to 5 years; Notice by the employee: 1 month; Notice by the firm: 2 months
 According to the Travel Handbook, trains are booked in second class. | Trains are booked in second class. | Travel Handbook › Rail
+The lease ended on 30 June 2025. | The lease ended on 2025-06-30.
+The tower has 1 048 steps. | The tower has 1,048 steps.
+The plant supplies 45% of the heat. | The plant supplies 45 per cent of the heat.
+The oven reaches 250 °C. | The oven reaches 250 degrees Celsius.
+Revenue in Q3 2023 was $5 million. | Revenue in the third quarter of 2023 was $5 million.
+The patent was filed in Sept. 2018. | The patent was filed in September 2018.
+Power will be cut on 8 April 2025. | Power will be cut on Tuesday, 8 April 2025.
+Oakfield Catering runs the canteen. | The canteen is run by Oakfield Catering.
+The nurse calls the duty doctor if a patient faints. | If a patient faints, the nurse calls the duty doctor.
+The compressor failed at noon. | The compressor failed at noon and the stock was moved to Leith.
+The release fixes the login bug. | The release adds dark mode and fixes the login bug.
+The festival closed on Sunday. | The festival opened on Friday and closed on Sunday.
+Residents are not allowed to park in the yard. | Residents are forbidden to park in the yard.
 """
 UNSUPPORTED = """
+The agency closed the mill. | The agency claimed the firm opened the mine and closed the mill.
+The stock is moved. | The plan assumes the pump fails and the stock is moved.
+The nurse calls the doctor. | If a patient faints, the nurse calls the doctor.
+A patient faints if the nurse calls the doctor. | If a patient faints, the nurse calls the doctor.
+The nurse waits if a patient faints. | Unless a patient faints, the nurse waits.
+The nurse leaves before the doctor signs. | Before the nurse leaves, the doctor signs.
+The canteen runs Oakfield Catering. | The canteen is run by Oakfield Catering.
+Oakfield Catering is run by the canteen. | Oakfield Catering runs the canteen.
+The shop sells tickets on Wednesday, 8 April 2025. | The shop sells tickets on Tuesday, 8 April 2025.
+The compressor failed. | The compressor failed only once and the stock was moved.
+The firm closed on Sunday. | The bank that the firm sued opened on Friday and closed on Sunday.
+Residents are allowed to park. | Residents are forbidden to park.
+Revenue in Q4 2023 was $5 million. | Revenue in the third quarter of 2023 was $5 million.
+Revenue in 2023 was $5 million. | Revenue in Q3 2023 was $5 million.
+Staff must finish within 10 days. | Staff must finish within 10 working days.
+Rent is €120. | Rent is €120 per night.
 Water damage is covered. | Water damage is covered only if it is caused by burst pipes.
 The policy covers water damage. | The policy covers water damage only from burst pipes.
 Dogs are allowed in the office. | Dogs are allowed in the office on Fridays only.
@@ -148,9 +177,20 @@ Overtime at weekends is paid. | Overtime at weekends is unpaid.
 The fund excludes tobacco companies. | The fund includes tobacco companies.
 Standard accounts require a second factor. | Standard accounts do not require a second factor.
 Interest is paid on deposits. | No interest is paid on deposits.
+Liver enzymes are measured every 12 weeks during the first year. | Liver enzymes are measured every 8 weeks during the first year.
+Customer retention in Software was 94% in 2024. | Customer retention in Software was 91% in 2024.
+The lease ends on 30 July 2025. | The lease ends on 2025-06-30.
 Server backups are kept for 53 days. | Server backups are kept for 35 days.
 """
 RELATED = """
+Commuting is not a business trip. | A business trip is a journey of more than 30 kilometres. | Travel handbook
+Its operating profit was $98.2 million. | Operating profit for 2024 was $160.6 million. | Annual report
+Operating profit of the segment was $71.4 million. | The segment's operating profit was $4.5 million. | Third quarter report
+Brightmoor plc, 24 February 2025 | Brightmoor plc was founded in Leeds in 1961.
+Ferrow Analytics contributed $5.2 million of this. | Ferrow Analytics contributed $11.4 million of that.
+Ferrow Analytics contributed $5.2 million. | Ferrow Analytics contributed $11.4 million. | Quarterly report, third quarter 2024
+The lease ends on 5 June 2025. | The lease ends on 06/05/2025.
+The trip takes 90 minutes. | The trip takes 1.5 hours.
 A partner receives six weeks of leave. | A partner receives five days of leave after a bereavement.
 Carried-over days expire on 31 March. | Days that could not be taken because of illness expire on 31 December.
 Passwords of standard accounts have 14 characters. | Passwords of administrator accounts have 20 characters.

@@ -100,6 +100,8 @@ def _date_match(claim: str, evidence: str) -> float:
         return 1.0
     if not claim or not evidence:
         return 0.0
+    if "ambiguous" in f"{claim} {evidence}":
+        return 0.0
     full, part = claim.split("-"), evidence.split("-")
     if len(full) == 3 == len(part) and full[1:] == part[1:] and not full[0]:
         return 0.97  # the claim leaves out the year
@@ -197,6 +199,8 @@ def _may_come_from_context(claim: Parsed, at: int) -> bool:
     token = claim.tokens[at]
     if token.quantity:
         return token.quantity.unit == "date"
+    if token.kind == "name" and all(t.kind in {"name", "stop"} for t in claim.tokens[:at]):
+        return True
     clause = claim.clauses[claim.clause_of[at]]
     if clause.verb is not None and at < clause.verb:
         return True

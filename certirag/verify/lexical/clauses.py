@@ -294,7 +294,6 @@ def _note_voice(tokens: tuple[Token, ...], at: int, clause: Clause) -> None:
         return
     if lowered in _STATE_WORDS:
         clause.modality = _STATE_WORDS[lowered]
-    if lowered.endswith(("ed", "en")) or (
-        tokens[at].lemma != lowered and tokens[at].lemma in VERBS
-    ):
+    inflected = tokens[at].lemma != lowered or [t.lemma for t in tokens[at + 1 : at + 2]] == ["by"]
+    if lowered.endswith(("ed", "en")) or (inflected and tokens[at].lemma in VERBS):
         clause.passive = True

@@ -7,6 +7,7 @@ they are an aside, a reason, another member of a list or another clause.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from certirag.verify.lexical.alignment import FROM_CONTEXT
@@ -18,6 +19,7 @@ from certirag.verify.lexical.words import CONDITION_CLASS, PREPOSITIONS, word_se
 _RESTRICTING_BUT: Final = word_set("""only not if for in on when unless at until after before with except never no within during
     from under over limited just""")
 _JOINERS: Final = frozenset({",", "and", "or", "nor"})
+_WEEKDAYS: Final = word_set("monday tuesday wednesday thursday friday saturday sunday")
 _SINGULAR: Final = frozenset({"is", "was", "has"})
 # Words that speak of several things together.
 _COLLECTIVE: Final = word_set(
@@ -145,6 +147,7 @@ def _narrows(comparison: Comparison, position: int, used: set[int]) -> bool:
         or _other_part_of_name(comparison, position, used)
         or _stands_for_subject(comparison, position)
         or _base_of_comparison(comparison, position)
+        or _weekday_of_date(comparison.evidence, position)
     )
 
 
@@ -188,6 +191,18 @@ def _base_of_comparison(comparison: Comparison, position: int) -> bool:
     token = evidence.tokens[position]
     words = [evidence.tokens[at].text.lower() for at in clause.tokens if at < position]
     return token.text.lower() in COMPARED or token.quantity is not None or "from" in words
+
+
+def _weekday_of_date(evidence: Parsed, position: int) -> bool:
+    """In "Tuesday, 8 April 2025" the date alone says which day it was."""
+    tokens = evidence.tokens
+    if tokens[position].text.lower() not in _WEEKDAYS:
+        return False
+    after = position + 1
+    if after < len(tokens) and tokens[after].text == ",":
+        after += 1
+    quantity = tokens[after].quantity if after < len(tokens) else None
+    return quantity is not None and re.fullmatch(r"\d{4}-\d\d-\d\d", quantity.value) is not None
 
 
 def _opposed_here(comparison: Comparison, position: int) -> bool:

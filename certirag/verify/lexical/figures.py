@@ -6,6 +6,7 @@ from typing import Final
 
 from certirag.verify.lexical.alignment import UNALIGNED
 from certirag.verify.lexical.comparison import Comparison, Finding
+from certirag.verify.lexical.opposition import rival_dates
 from certirag.verify.lexical.quantities import Quantity
 
 
@@ -46,8 +47,14 @@ def _rival(comparison: Comparison, at: int, quantity: Quantity) -> bool:
         and position not in taken
         and comparison.evidence.clause_of[position] == home
         and other.quantity.kind == quantity.kind
+        and "ambiguous" not in other.quantity.value + quantity.value
     ]
     same = [r for r in rivals if r.comparator == quantity.comparator and r.unit == quantity.unit]
+    if quantity.unit == "date":
+        has_verb = comparison.claim.clauses[comparison.claim.clause_of[at]].verb is not None
+        same = [
+            r for r in same if rival_dates(quantity.preposition, r.preposition, has_verb=has_verb)
+        ]
     return len(rivals) == 1 == len(same)
 
 

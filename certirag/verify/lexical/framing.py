@@ -12,6 +12,11 @@ from certirag.verify.lexical.comparison import Comparison, Finding
 from certirag.verify.lexical.forms import VERBS
 from certirag.verify.lexical.words import MODALS, STOP
 
+_BELIEF: Final = (
+    r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\b(?:assum(?:es?|ed)|hop(?:es?|ed)|"
+    r"expect(?:s|ed)|believ(?:es?|ed)|thinks?|thought|suspect(?:s|ed)|fear(?:s|ed)|"
+    r"predict(?:s|ed)|suppos(?:es?|ed)|claimed|claims that)\b"
+)
 # Phrases of the evidence, each of which the claim has to keep.
 _FRAMES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), said)
@@ -20,6 +25,7 @@ _FRAMES: Final = tuple(
         (r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bget )\bused to\b", "a past habit"),
         (r"\b(?:den(?:y|ies|ied|ying)|disput(?:es|ed|ing)|refut(?:es|ed|ing))\b", "denied"),
         (r"\b(?:alleg(?:es|ed|edly|ing)|rumou?r(?:s|ed)?|purported(?:ly)?)\b", "alleged"),
+        (_BELIEF, "what somebody believes"),
         (r"\b(?:would have|could have|should have|had it|were it)\b", "not what happened"),
     )
 )

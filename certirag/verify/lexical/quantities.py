@@ -7,7 +7,8 @@ the program has. Here each keeps its place in the sentence, its bound and its pr
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from certirag.claim_ir import units
@@ -53,34 +54,28 @@ def joined_digits(text: str) -> str:
     return _SPACED.sub("", text)
 
 
-def marked(text: str) -> tuple[tuple[str, ...], tuple[Quantity, ...]]:
-    """Cut *text* into its words and one mark per figure; `merge_quantities` puts figures back.
+def pieces_of(text: str) -> tuple[str | Quantity, ...]:
+    """Cut *text* into the figures in it and the runs of text between them.
 
     Ordinals and counts in words ("first", "twice") stay words: the lists of words know them.
     """
-    pieces: list[str] = []
-    figures: list[Quantity] = []
+    pieces: list[str | Quantity] = []
     start = 0
     for figure in find_quantities(text):
         said = _without_rate(figure)
         if _stays_word(figure, said) or figure.start < start:
             continue
         pieces.append(text[start : figure.start])
-        for part in _parts(figure, said):
-            if isinstance(part, Quantity):
-                pieces.append(f"0\x00{len(figures)}")
-                figures.append(part)
-            else:
-                pieces.append(part)
+        pieces.extend(_parts(figure, said))
         start = figure.start + len(said)
         if text[start : start + 1] == "-" and text[start + 1 : start + 2].isalpha():
             start += 1
-    return (*pieces, text[start:]), tuple(figures)
+    return (*pieces, text[start:])
 
 
-def is_mark(word: str) -> bool:
-    """Say whether *word* is the mark of a figure."""
-    return _MARK.fullmatch(word) is not None
+def mark(number: int) -> str:
+    """The word that stands for figure *number* until `merge_quantities` puts it back."""
+    return f"0\x00{number}"
 
 
 def _without_rate(figure: Figure) -> str:
@@ -134,27 +129,23 @@ def _kind(figure: Figure, unit: str) -> str:
     return figure.kind if unit else ""
 
 
-def merge_quantities(
-    words: list[str], figures: tuple[Quantity, ...], *, ones: frozenset[str] = frozenset({"one"})
-) -> list[str | Quantity]:
+def merge_quantities(words: Sequence[str], figures: Sequence[Quantity]) -> list[str | Quantity]:
     """Put the figures back in place of their marks, with the bound and preposition around them."""
     out: list[str | Quantity] = []
     position = 0
     while position < len(words):
         word = words[position]
         position += 1
-        mark = _MARK.fullmatch(word)
-        if mark is None and word.lower() not in ones:
+        marked = _MARK.fullmatch(word)
+        if marked is None and word.lower() != "one":
             out.append(word)
             continue
-        figure = figures[int(mark[1])] if mark else Quantity(word, "1", "")
+        figure = figures[int(marked[1])] if marked else Quantity(word, "1", "")
         comparator, preposition = _before(out)
         if position < len(words) and re.fullmatch(r">[a-z]+", words[position]):
             comparator = words[position][1:]
             position += 1
-        out.append(
-            Quantity(figure.text, figure.value, figure.unit, comparator, preposition, figure.kind)
-        )
+        out.append(replace(figure, comparator=comparator, preposition=preposition))
     return [w for w in out if isinstance(w, Quantity) or not re.fullmatch(r"[<>][a-z]+", w)]
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from certirag.claim_ir.units import CURRENCIES, unit_word
 from certirag.verify.lexical.alignment import SAME, Similarity, match
 from certirag.verify.lexical.clauses import parse
-from certirag.verify.lexical.numerals import CURRENCIES, UNITS
 from certirag.verify.lexical.tokens import Token, tokenise
 from certirag.verify.lexical.words import NEGATIONS, RESTRICTORS, UNIVERSAL, word_set
 
@@ -106,7 +106,7 @@ def _same(token: Token, other: Token, cell: Cell, similar: Similarity) -> bool:
     if not other.carries:
         return token.text.lower() == other.text.lower()
     if token.quantity and other.quantity and not other.quantity.unit and token.quantity.unit:
-        units = {CURRENCIES.get(t.text.lower()) or UNITS.get(t.text.lower()) for t in cell.name}
+        units = {CURRENCIES.get(t.text.lower()) or unit_word(t.text) for t in cell.name}
         return token.quantity.value == other.quantity.value and token.quantity.unit in units
     if token.quantity and other.quantity and not token.quantity.unit and other.quantity.unit:
         return False  # a bare number is not the figure with a unit in another column
@@ -180,7 +180,7 @@ def _unnamed_column(cell: Cell, claim: list[Token], similar: Similarity) -> list
         if other.kind in {"name", "number", "content"}
         and other.lemma not in _UNSAID
         and other.text.lower() not in CURRENCIES
-        and other.text.lower() not in UNITS
+        and not unit_word(other.text)
     ]
     return [
         f"the column is {other.text}"

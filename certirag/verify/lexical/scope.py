@@ -70,6 +70,9 @@ def _same_scope(comparison: Comparison, at: int, position: int) -> bool:
     )
     if noun < 0 or partner < 0:
         return noun == partner
+    figures = comparison.claim.tokens[noun].quantity, comparison.evidence.tokens[partner].quantity
+    if all(figures) and word == other.text.lower():
+        return True  # "every 8 weeks": the figures are compared elsewhere
     return comparison.partner(noun) == partner
 
 

@@ -9,7 +9,17 @@ from functools import lru_cache
 from typing import Final
 
 from certirag.claim_ir.quantity_match import unmatched_quantities
-from certirag.verify.lexical import checks, dropped, figures, framing, polarity, scope, sides
+from certirag.verify.lexical import (
+    checks,
+    dropped,
+    figures,
+    framing,
+    opposition,
+    polarity,
+    rearranged,
+    scope,
+    sides,
+)
 from certirag.verify.lexical.alignment import Similarity, align
 from certirag.verify.lexical.clauses import Parsed, parse
 from certirag.verify.lexical.comparison import (
@@ -44,6 +54,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     dropped.dropped,
 )
 VERBATIM: Final = 0.99
+REARRANGED: Final = 0.97
 VETO_CEILING: Final = 0.45
 MISSING_CEILING: Final = 0.80
 WEAK_CEILING: Final = 0.90
@@ -72,6 +83,8 @@ def compare(claim: str, evidence: str, context: Sequence[Token], similar: Simila
         return NOTHING
     if _plain(claim) == _plain(evidence):
         return Scores(VERBATIM, 0.0)
+    if rearranged.says_the_same(claim, evidence):
+        return Scores(REARRANGED, 0.0)
     cells = cells_of(evidence)
     if cells:
         return _from_row(claim, cells, tuple(context), similar)
@@ -81,7 +94,9 @@ def compare(claim: str, evidence: str, context: Sequence[Token], similar: Simila
     findings = tuple(finding for check in CHECKS for finding in check(comparison))
     absent = tuple(checks.missing(comparison))
     entailed = _entailed(comparison, findings, absent)
-    return Scores(entailed, _contradicted(comparison, findings, absent), findings + absent)
+    return Scores(
+        entailed, opposition.contradicted(comparison, findings, absent), findings + absent
+    )
 
 
 def _from_row(
@@ -120,33 +135,6 @@ def _entailed(
     if from_context(comparison) > len(comparison.used()):
         score = min(score, MISSING_CEILING)
     return min(score, 0.98)
-
-
-def _contradicted(
-    comparison: Comparison, findings: tuple[Finding, ...], absent: tuple[Finding, ...]
-) -> float:
-    """Opposition counts only where everything else agrees: the subject match is certain then."""
-    against = [finding for finding in findings if finding.opposes]
-    sorts = {finding.name for finding in against}
-    if sum(1 for finding in findings if finding.name == "number") > 1:
-        return 0.0  # another figure and another date: the evidence is about something else
-    if not against or {"opposite", "negation"} <= sorts:
-        return 0.0  # a negated opposite ("did not increase") says neither the one nor the other
-    others = len(findings) - len(against) + len(absent)
-    others -= _rival_leftovers(findings)
-    context = from_context(comparison)
-    words = sum(1 for t in comparison.claim.tokens if t.kind in {"name", "content", "number"})
-    certain = 0.90 - 0.25 * max(0, others) - 0.08 * context - 0.05 * (len(against) - 1)
-    if words < 3:
-        certain -= 0.25
-    return max(0.0, min(0.92, certain))
-
-
-def _rival_leftovers(findings: tuple[Finding, ...]) -> int:
-    """A rival value in the evidence is one leftover that opposition itself explains."""
-    rivals = any(finding.name == "number" and finding.opposes for finding in findings)
-    leftovers = sum(1 for finding in findings if finding.name == "dropped")
-    return min(1, leftovers) if rivals else 0
 
 
 @lru_cache(maxsize=2048)
@@ -199,6 +187,7 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
             support = headings + subject_words(lines[number - 1])
         found = compare(claim, lines[number], support, similar)
         best = found if found.entailed > best.entailed else best
+        found = _certain(found, claim, lines[number], context)
         worst = found if found.contradicted > worst.contradicted else worst
     best = _with_whole_evidence(best, claim, lines, context)
     if best.entailed >= 0.5:
@@ -207,6 +196,17 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
         worst = replace(worst, contradicted=min(worst.contradicted, VETO_CEILING))
     chosen = worst if worst.contradicted else best
     return replace(chosen, entailed=min(best.entailed, 1 - worst.contradicted))
+
+
+def _certain(found: Scores, claim: str, line: str, context: str) -> Scores:
+    """Take back a contradiction by a figure that is the same one, or of another period."""
+    if not found.contradicted:
+        return found
+    if opposition.same_figures(found.findings, claim, line, context):
+        return replace(found, contradicted=0.0)
+    if opposition.other_period(found.findings, claim, context):
+        return replace(found, contradicted=min(found.contradicted, opposition.DOUBTFUL))
+    return found
 
 
 def _with_whole_evidence(best: Scores, claim: str, lines: tuple[str, ...], context: str) -> Scores:

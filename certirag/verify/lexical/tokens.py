@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
 
-from certirag.verify.lexical import numerals
+from certirag.claim_ir.units import CURRENCIES
 from certirag.verify.lexical.lemmas import lemma_of
 from certirag.verify.lexical.phrases import (
     COMPARATORS,
@@ -16,7 +16,13 @@ from certirag.verify.lexical.phrases import (
     CONTRACTIONS,
     IDIOMS,
 )
-from certirag.verify.lexical.quantities import Quantity, merge_quantities
+from certirag.verify.lexical.quantities import (
+    Quantity,
+    joined_digits,
+    mark,
+    merge_quantities,
+    pieces_of,
+)
 from certirag.verify.lexical.words import (
     CONDITION_CLASS,
     HARMLESS,
@@ -59,15 +65,29 @@ class Token:
 
 def folded(text: str) -> str:
     """Return *text* in NFKC with plain quotes and dashes, so that look-alikes compare equal."""
-    text = unicodedata.normalize("NFKC", text)
-    for mark, plain in (("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("‑", "-")):
-        text = text.replace(mark, plain)
+    text = unicodedata.normalize("NFKC", joined_digits(text))
+    for shape, plain in (("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("‑", "-")):
+        text = text.replace(shape, plain)
     return text.replace("μ", "µ")
 
 
-def _raw_words(text: str) -> list[str]:
+def _raw_words(text: str) -> tuple[list[str], list[Quantity]]:
+    """The words of a text, with a mark in place of each figure, and the figures."""
     words: list[str] = []
-    for match in _WORD.finditer(folded(text)):
+    figures: list[Quantity] = []
+    for piece in pieces_of(folded(text)):
+        if isinstance(piece, Quantity):
+            words.append(mark(len(figures)))
+            figures.append(piece)
+        else:
+            words.extend(_words_between(piece))
+    return words, figures
+
+
+def _words_between(text: str) -> list[str]:
+    """The words and marks of a stretch without figures; contractions are written out."""
+    words: list[str] = []
+    for match in _WORD.finditer(text):
         word = match.group()
         lowered = word.lower()
         for short, long in CONTRACTIONS:
@@ -75,21 +95,8 @@ def _raw_words(text: str) -> list[str]:
                 word = lowered.replace(short, long)
                 break
         for piece in word.split():
-            words.extend(_unhyphenated(piece[:-2] if piece.lower().endswith("'s") else piece))
+            words.append(piece[:-2] if piece.lower().endswith("'s") else piece)
     return words
-
-
-def _unhyphenated(word: str) -> list[str]:
-    """Split ``12-month`` and ``two-year`` into number and unit; leave other compounds whole."""
-    head, dash, tail = word.partition("-")
-    counted = head.isdecimal() or head.lower() in numerals.NUMBER_WORDS
-    if dash and counted and tail.lower() in numerals.UNITS:
-        return [head, tail]
-    if dash and head.lower() in numerals.NUMBER_WORDS and tail.lower() in numerals.NUMBER_WORDS:
-        return [head, tail]
-    if dash and head.isdecimal() and tail.isdecimal():
-        return [head, "to", tail]
-    return [word]
 
 
 def _joined(words: list[str]) -> list[str]:
@@ -138,16 +145,16 @@ def _comparators(words: list[str]) -> list[str]:
 def _starts_with_number(words: list[str]) -> bool:
     for word in words:
         lowered = word.lower()
-        if lowered[:1].isdigit() or lowered in numerals.NUMBER_WORDS:
+        if lowered[:1].isdigit() or lowered == "one":
             return True
-        if lowered not in numerals.CURRENCIES and lowered not in {"the", "a", "an"}:
+        if lowered not in CURRENCIES and lowered not in {"the", "a", "an"}:
             return False
     return False
 
 
 def _number_near(words: list[str]) -> bool:
     near = [word.lower() for word in words[-4:]]
-    return any(word[:1].isdigit() or word in numerals.NUMBER_WORDS for word in near)
+    return any(word[:1].isdigit() or word == "one" for word in near)
 
 
 def _kind(word: str, lemma: str, *, first: bool) -> Kind:
@@ -182,10 +189,11 @@ def _looks_like_name(word: str, *, first: bool) -> bool:
 @lru_cache(maxsize=16384)
 def tokenise(sentence: str) -> tuple[Token, ...]:
     """Return the tokens of one sentence; numbers, dates and units are merged to quantities."""
-    words = _joined(_comparators(_raw_words(sentence)))
+    raw, figures = _raw_words(sentence)
+    words = _joined(_comparators(raw))
     tokens: list[Token] = []
     first = True
-    for item in merge_quantities(words):
+    for item in merge_quantities(words, figures):
         if isinstance(item, Quantity):
             tokens.append(Token(item.text, item.canonical, "number", item))
             first = False
