@@ -22,7 +22,7 @@ _CLAUSE_PIVOTS: Final[dict[str, tuple[str, bool]]] = {
     "if": ("condition", True), "when": ("condition", True), "unless": ("unless", True),
 }  # fmt: skip
 _PHRASE_PIVOTS: Final = word_set(
-    "from to for of by than on against with into in over under behalf than between instead"
+    "from to for of by than on against with into in over under behalf between not"
 )
 _LIST_WORDS: Final = word_set("and or nor")
 _PLACES_IN_ORDER: Final = word_set("first second third last finally next")
