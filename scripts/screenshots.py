@@ -26,6 +26,10 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 CORPORA: Final = ("policy", "finance", "clinical")
 CORPUS: Final = "Quarterly and annual figures"
 QUESTION: Final = "How much did Tarnbeck pay for Ferrow Analytics?"
+# Two documents in force give different figures for the first half of it.
+CONFLICT: Final = (
+    "What was customer retention in Software in 2024, and how much did Ferrow Analytics cost?"
+)
 REFUSED: Final = "How much revenue came from Brazil in 2024?"
 WIDE: Final = (1280, 900)
 NARROW: Final = (390, 844)
@@ -116,9 +120,11 @@ def shoot_all(browser: Browser, address: str, out: Path) -> None:
     save(page, out / "ask-strict.png", whole=True)
     page.locator(CHIP).first.click()
     save_drawer(page, out / "drawer.png")
-    for mode in ("mixed", "debug"):
-        switch(page, mode)
-        save(page, out / f"ask-{mode}.png", whole=True)
+    switch(page, "mixed")
+    save(page, out / "ask-mixed.png", whole=True)
+    ask(page, CONFLICT)
+    switch(page, "debug")
+    save(page, out / "ask-debug.png", whole=True)
     page.locator('[class*="st-key-chip-contradicted-"] button').first.click()
     save_drawer(page, out / "drawer-contradicted.png")
     switch(page, "strict")
@@ -126,7 +132,7 @@ def shoot_all(browser: Browser, address: str, out: Path) -> None:
     save(page, out / "ask-refused.png", whole=True)
 
     page = opened(browser, address, WIDE, scheme="dark")
-    ask(page, QUESTION)
+    ask(page, CONFLICT)
     switch(page, "debug")
     save(page, out / "ask-dark.png", whole=True)
     page.locator(CHIP).first.click()
