@@ -25,6 +25,7 @@ from certirag.settings import Settings, read_settings
 
 REFUSED: Final = 3
 CHECK_FAILED: Final = 4
+_FEW_STEPS: Final = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -216,7 +217,13 @@ def _print_json(value: object) -> None:
 
 
 def _progress(line: str, done: int, total: int) -> None:
-    _note(f"[{done}/{total}] {line}" if total else line)
+    """Say what is being done: one line that moves on a terminal, few lines in a log."""
+    text = f"[{done}/{total}] {line}" if total else line
+    if sys.stderr.isatty():
+        end = "\n" if done >= total else ""
+        print(f"\r\x1b[K{visible(text)}", end=end, file=sys.stderr, flush=True)
+    elif total <= _FEW_STEPS or done in {0, total}:
+        _note(text)
 
 
 def _note(line: str) -> None:

@@ -38,6 +38,7 @@ class Judgement:
     """A verifier's scores for one pair; three numbers in [0, 1] that sum to one.
 
     *truncated* says that not all of the pair was read: such a judgement supports nothing.
+    *note* may say in plain words what speaks against the claim; nothing is decided by it.
     """
 
     label: Label
@@ -46,6 +47,7 @@ class Judgement:
     contradicted: float
     truncated: bool = False
     error: str = ""
+    note: str = ""
 
 
 class Verifier(Protocol):

@@ -22,6 +22,7 @@ VERSION: Final = "1"
 _PACKAGES: Final = ("certirag.verify.lexical", "certirag.claim_ir")
 MAX_CLAIM: Final = 4_000  # characters; a longer claim is no atomic statement
 MAX_EVIDENCE: Final = 2_000_000  # characters of one pair
+_LONGEST_NOTE: Final = 120
 _MOST_WORDS: Final = 50_000  # word vectors kept at a time
 
 
@@ -87,7 +88,13 @@ def _judgement(scores: Scores) -> Judgement:
         label = "entailed"
     elif contradicted >= rest:
         label = "contradicted"
-    return Judgement(label, entailed, rest, contradicted)
+    return Judgement(label, entailed, rest, contradicted, note=_note(scores))
+
+
+def _note(scores: Scores) -> str:
+    """What speaks against the claim, in one short line."""
+    detail = scores.findings[0].detail.rstrip(" .") if scores.findings else ""
+    return detail if len(detail) <= _LONGEST_NOTE else f"{detail[:_LONGEST_NOTE]}…"
 
 
 @lru_cache(maxsize=1)

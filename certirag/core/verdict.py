@@ -25,7 +25,8 @@ class SpanScore:
     """The scores of one claim against one span; None where the verifier gave no sound number.
 
     *score* repeats the score of *label*, as the seed's schema has it. *input_sha256* is
-    `core.text.pair_digest` of exactly what the verifier was given.
+    `core.text.pair_digest` of exactly what the verifier was given. *note* is the verifier's own
+    remark, for a reader; no rule decides by it.
     """
 
     chunk_id: str
@@ -38,6 +39,7 @@ class SpanScore:
     input_sha256: str
     truncated: bool = False
     error: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,9 @@ def entailed(case: Case) -> Finding:
     if len(attached) == 1 and attached[0] is not None and attached[0].entailed != score:
         return Finding(False, "the set's score differs from its only span's score")
     if score < tau:
-        return Finding(False, f"entailment {score:.2f} is below the threshold {tau:.2f}")
+        note = attached[0].note if len(attached) == 1 and attached[0] is not None else ""
+        below = f"entailment {score:.2f} is below the threshold {tau:.2f}"
+        return Finding(False, f"{below}: {note}" if note else below)
     if case.result.label != "entailed":
         return Finding(False, f"the verifier's label is {case.result.label}, not entailed")
     return Finding(True, f"entailment {score:.2f} is at or above the threshold {tau:.2f}")

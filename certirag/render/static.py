@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from certirag.render.inert import highlight_html, inert_html, visible
-from certirag.render.present import Chip, Presentation
+from certirag.render.present import Chip, EvidenceView, Presentation
 
 _COLOUR: Final = {
     "verified": "#136c3a",
@@ -40,15 +40,11 @@ def presentation_text(presentation: Presentation) -> str:
     """Return the same as plain lines for a terminal; control characters are made visible."""
     lines = [presentation.headline, ""]
     for chip in presentation.shown:
-        lines += [f"{chip.badge.label}  [{chip.claim_id}] {_line(chip.text)}"]
-        lines += [f"    {view}" for view in _sources(chip)]
+        lines += _chip_lines(chip)
     if presentation.folded:
         lines += ["", f"What we could not verify ({len(presentation.folded)}):"]
         for chip in presentation.folded:
-            lines += [
-                f"{chip.badge.label}  [{chip.claim_id}] {_line(chip.text)}",
-                f"    {_line(chip.why)}",
-            ]
+            lines += _chip_lines(chip)
     if presentation.hidden:
         lines += ["", f"{presentation.hidden} contradicted, shown in debug mode only."]
     summary = presentation.summary
@@ -77,6 +73,8 @@ def _chip_html(chip: Chip) -> str:
         for v in chip.evidence
         if v.attached
     )
+    if quotes and chip.badge.kind != "verified":
+        quotes = f"<p>Nearest evidence, not enough under the rules:</p>{quotes}"
     return (
         '<div style="border:1px solid #8884;border-radius:.5em;padding:.5em .8em;margin:.5em 0">'
         f"{badge}<div style='white-space:pre-wrap;margin-top:.3em'>{inert_html(chip.text)}</div>"
@@ -85,12 +83,17 @@ def _chip_html(chip: Chip) -> str:
     )
 
 
-def _sources(chip: Chip) -> list[str]:
-    return [
-        f"↳ “{_line(v.span.sentence)}” — {_line(_place(v.chunk.source.title, v.chunk.source.page))}"
-        for v in chip.evidence
-        if v.attached
-    ]
+def _chip_lines(chip: Chip) -> list[str]:
+    """Badge and claim; then what it stands on, or why it has no badge."""
+    head = f"{chip.badge.label}  [{chip.claim_id}] {_line(chip.text)}"
+    if chip.badge.kind != "verified":
+        return [head, f"    {_line(chip.why)}"]
+    return [head, *(f"    ↳ {_quoted(view)}" for view in chip.evidence if view.attached)]
+
+
+def _quoted(view: EvidenceView) -> str:
+    source = view.chunk.source
+    return f"“{_line(view.span.sentence)}” — {_line(_place(source.title, source.page))}"
 
 
 def _place(title: str, page: int | None) -> str:

@@ -232,4 +232,5 @@ def _span_score(claim: Claim, judged: _Set) -> SpanScore:
         input_sha256=pair_digest(pair.claim, pair.evidence, pair.context),
         truncated=judgement.truncated,
         error=judgement.error,
+        note=judgement.note,
     )
