@@ -144,7 +144,7 @@ def _certified(
         max_pairs=settings.max_pairs,
     )
     progress(f"Verifying {sum(len(c.chosen) for c in candidates)} pairs", 4, 5)
-    results = verify_claims(candidates, services.verifier, policy)
+    results = verify_claims(candidates, services.verifier)
     decisions, summary = certify(claim_ir.claims, results, chunks, policy)
     used = {ref.chunk_id for result in results for ref in result.all_scores}
     kept = {chunk.chunk_id for chunk in found.chunks} | used

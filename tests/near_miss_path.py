@@ -77,7 +77,7 @@ def decide(rows: Sequence[Row]) -> dict[str, tuple[Piece, ...]]:
         )
         chunks.extend(own)
         claims.extend(pieces)
-    decisions, _ = certify(claims, verify_claims(candidates, verifier, policy), chunks, policy)
+    decisions, _ = certify(claims, verify_claims(candidates, verifier), chunks, policy)
     found: dict[str, tuple[Piece, ...]] = {row["id"]: () for row in rows}
     for claim, decision in zip(claims, decisions, strict=True):
         row_id = claim.id.rpartition("/")[0]

@@ -5,16 +5,17 @@ The steps of `verify_claims`, numbered as in the code:
   (2) every judgement checked: what is not three sound numbers becomes the label ``error``;
   (3) the smallest set of spans that reaches the target is attached (seed §7.2);
   (4) the claim is judged once more without the attached sentences (load bearing).
-Whether a score suffices is the policy's to say, in `render/rules.py`.
+Whether a score suffices is the policy's to say, in `render/rules.py`. No policy enters here: what
+is measured and attached is the same under all of them, so that a stricter one can only lose badges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from certirag.core.claim import Claim
-from certirag.core.policy import Policy
+from certirag.core.claim import Claim, RiskClass
 from certirag.core.text import SpanRef, joined_evidence, pair_digest, shared_context
 from certirag.core.verdict import (
     VERDICT_OF_LABEL,
@@ -26,6 +27,11 @@ from certirag.core.verdict import (
 from certirag.ports import Judgement, Pair, Verifier
 from certirag.verify.candidates import EXTRA_PAIRS, Candidate, Candidates
 from certirag.verify.judge import judge_pairs
+
+# Where the search for a smallest set of spans ends (CertiRAG seed §7.2, its example threshold).
+ATTACH_TARGET: Final = 0.85
+# A comparison is looked up in two places (RFC-0004 §6.2); every other class in one.
+_WANTED: Final[dict[RiskClass, int]] = {"comparative_claim": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +47,19 @@ class _Set:
 
 
 def verify_claims(
-    candidates: Sequence[Candidates], verifier: Verifier, policy: Policy
+    candidates: Sequence[Candidates], verifier: Verifier
 ) -> tuple[VerificationResult, ...]:
     """Return one result per claim, in order; a verifier that fails gives the label error.
 
-    *policy* tells how many spans a claim's class needs and what score a set should reach; a
-    lower score is recorded all the same.
+    A set that does not reach `ATTACH_TARGET` is recorded all the same.
     """
     pairs = [_pair(c.claim, (s,)) for c in candidates for s in c.chosen]
     judgements = iter(judge_pairs(verifier, pairs))  # (1), (2)
     single = {
         c.claim.id: [_Set((span,), next(judgements)) for span in c.chosen] for c in candidates
     }
-    together = _judge_sets(candidates, single, verifier, policy)
-    attached = {c.claim.id: _attach(c, single, together, policy) for c in candidates}  # (3)
+    together = _judge_sets(candidates, single, verifier)
+    attached = {c.claim.id: _attach(c, single, together) for c in candidates}  # (3)
     bare = _judge_without(candidates, attached, verifier)  # (4)
     return tuple(
         _result(c, single[c.claim.id], attached[c.claim.id], bare.get(c.claim.id))
@@ -73,15 +78,14 @@ def _judge_sets(
     candidates: Sequence[Candidates],
     single: Mapping[str, Sequence[_Set]],
     verifier: Verifier,
-    policy: Policy,
 ) -> dict[str, list[_Set]]:
     """Judge several spans together where one does not suffice, by score or by class."""
     tried: dict[str, list[tuple[Candidate, ...]]] = {}
     pairs = []
     for c in candidates:
         ranked = _ranked(single[c.claim.id])
-        wanted = policy.class_minimum[c.claim.risk_class]
-        if len(ranked) < 2 or (wanted == 1 and ranked[0].entailed >= policy.tau_entail):
+        wanted = _WANTED.get(c.claim.risk_class, 1)
+        if len(ranked) < 2 or (wanted == 1 and ranked[0].entailed >= ATTACH_TARGET):
             continue
         first = ranked[0].members[0]
         partners = _partners(first, ranked[1:], apart=wanted > 1)
@@ -116,7 +120,6 @@ def _attach(
     c: Candidates,
     single: Mapping[str, Sequence[_Set]],
     together: Mapping[str, Sequence[_Set]],
-    policy: Policy,
 ) -> _Set | None:
     """Return the smallest set that reaches the target and the class's number of spans.
 
@@ -126,13 +129,13 @@ def _attach(
     ranked = _ranked(single[c.claim.id])
     if not ranked:
         return None
-    wanted = policy.class_minimum[c.claim.risk_class]
-    if wanted == 1 and ranked[0].entailed >= policy.tau_entail:
+    wanted = _WANTED.get(c.claim.risk_class, 1)
+    if wanted == 1 and ranked[0].entailed >= ATTACH_TARGET:
         return ranked[0]
     enough = [
         s
         for s in together.get(c.claim.id, ())
-        if s.entailed >= policy.tau_entail and len(s.members) >= wanted
+        if s.entailed >= ATTACH_TARGET and len(s.members) >= wanted
     ]
     return _ranked(enough)[0] if enough else ranked[0]
 

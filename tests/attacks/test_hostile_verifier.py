@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 
 import pytest
 from gate_cases import CLAIM, POLICY, SENTENCE, chunk
@@ -53,7 +54,7 @@ def _decided(
     verifier = Scripted(answer, [])
     chunks = chunks or [chunk()]
     candidates = choose_candidates([claim], chunks, max_spans=20, max_pairs=240)
-    (result,) = verify_claims(candidates, verifier, POLICY)
+    (result,) = verify_claims(candidates, verifier)
     (decision,), _ = certify([claim], [result], chunks, POLICY)
     return decision.render_state, result, verifier
 
@@ -145,7 +146,7 @@ def test_the_pair_budget_is_never_exceeded() -> None:
     for budget in (240, 100, 60, 12, 1):
         verifier = Scripted(lambda pairs: [UNSURE] * len(pairs), [])
         candidates = choose_candidates(claims, chunks, max_spans=20, max_pairs=budget)
-        results = verify_claims(candidates, verifier, POLICY)
+        results = verify_claims(candidates, verifier)
         assert len(verifier.asked) <= budget
         assert all(result.pairs_dropped >= 30 - 20 for result in results)
     assert EXTRA_PAIRS * 12 < 240
@@ -154,9 +155,15 @@ def test_the_pair_budget_is_never_exceeded() -> None:
 def test_a_starved_claim_is_not_verified() -> None:
     """A budget that leaves no span for a claim leaves no badge either."""
     candidates = choose_candidates([CLAIM], [chunk()], max_spans=20, max_pairs=1)
-    (result,) = verify_claims(candidates, Scripted(honest, []), POLICY)
+    (result,) = verify_claims(candidates, Scripted(honest, []))
     assert result.label == "error"
     assert certify([CLAIM], [result], [chunk()], POLICY)[0][0].render_state != "VERIFIED"
+
+
+def test_no_policy_reaches_the_measurement() -> None:
+    """What is scored and attached is the same under every policy, so tightening only loses."""
+    assert "policy" not in signature(verify_claims).parameters
+    assert "policy" not in signature(choose_candidates).parameters
 
 
 def test_hidden_text_is_no_candidate() -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import pytest
 from integration_fixtures import Bench, drafts
 
+from certirag.bootstrap import load_policy
 from certirag.core.certificate import AnswerRecord, open_export
 from certirag.core.claim import Claim
 from certirag.pipeline import verify_draft
+from certirag.render import certify
 
 
 @dataclass
@@ -93,3 +95,17 @@ def test_at_least_half_of_the_untouched_claims_are_verified(
         )
     assert tally.errors_verified == 0
     assert tally.untouched_verified * 2 >= tally.untouched
+
+
+def test_a_stricter_policy_verifies_a_subset(records: dict[str, AnswerRecord]) -> None:
+    """Over all drafts: what strict-2 verifies strict-1 does, and what that does base-1 does."""
+    verified = {name: set[tuple[str, str]]() for name in ("base-1", "strict-1", "strict-2")}
+    for name, found in verified.items():
+        policy = load_policy(name)
+        for draft_id, record in records.items():
+            decisions, _ = certify(
+                record.claim_ir.claims, record.verification, record.retrieval.chunks, policy
+            )
+            found |= {(draft_id, d.claim_id) for d in decisions if d.render_state == "VERIFIED"}
+    assert verified["strict-2"] <= verified["strict-1"] <= verified["base-1"]
+    assert verified["strict-2"]
