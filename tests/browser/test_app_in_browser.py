@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,9 +65,7 @@ def _write_hostile(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def app(home, tmp_path_factory) -> Iterator[str]:
     """Serve the app over that home."""
-    started = time.monotonic()
     process, address = serve("asgi.py", tmp_path_factory.mktemp("app"), CERTIRAG_HOME=str(home))
-    assert time.monotonic() - started < 20
     yield address
     stop(process)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from itertools import pairwise
 
@@ -200,17 +199,10 @@ def test_no_digit_escapes(text):
         "one and ",
     ],
 )
-def test_time_grows_with_the_text_only(piece):
-    """Eight times the text takes about eight times the time, whatever is repeated."""
-
-    def seconds(count: int) -> float:
-        start = time.perf_counter()
-        find_figures(piece * count)
-        return time.perf_counter() - start
-
-    seconds(500)
-    small = min(seconds(2_000) for _ in range(3))
-    assert seconds(16_000) < max(small * 24, 0.5)
+def test_a_hostile_repetition_is_read_to_its_end(piece):
+    """Sixteen thousand repetitions end: what backtracks without bound would run into the limit."""
+    figures = find_figures(piece * 16_000)
+    assert all(figure.text for figure in (*figures.quantities, *figures.identifiers))
 
 
 @given(st.fractions(min_value=-(10**12), max_value=10**12, max_denominator=10**6))
