@@ -98,7 +98,7 @@ _STOP: Final = frozenset(
 )
 # A span that shares at least this part of a claim's content words speaks of the same matter:
 # leaving it unscored could hide a contradiction.
-NEEDED_SHARE: Final = 0.8
+NEEDED_SHARE: Final = 0.6
 # Pairs kept back for each claim: five sets of spans and one reading without the evidence.
 EXTRA_PAIRS: Final = 6
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +13,10 @@ import jsonschema
 import pytest
 from integration_fixtures import FIXTURES
 
+from certirag.audit.keys import trusted_keys
 from certirag.cli import main
 from certirag.core.schemas import published_schemas
+from certirag.render import check_export
 
 POLICY = FIXTURES / "corpora" / "policy"
 QUESTION = "How many days of annual leave do full-time employees receive?"
@@ -105,6 +108,26 @@ def test_check_says_valid_then_tampered(home: Path) -> None:
     code, out, _ = run(home, "check", str(home / "a.json"), str(changed), "--json")
     assert code == 4
     assert [row["verdict"] for row in json.loads(out)] == ["VALID", "TAMPERED"]
+
+
+# The values that a reader relies on, as they stand in an export.
+_RELIED_ON = re.compile(
+    rb'"(?:sentence|text|render_state|score|entailed|contradicted|tau_entail|tau_contradict|'
+    rb'claim_id)": ("(?:[^"\\]|\\.)*"|[0-9.]+)'
+)
+
+
+def test_no_changed_byte_of_a_real_export_passes(home: Path) -> None:
+    """Every seventh byte of sentences, scores, states, thresholds and claims, one at a time."""
+    data = (home / "a.json").read_bytes()
+    trusted = trusted_keys(home / "home")
+    assert check_export(data, trusted).verdict == "VALID"
+    places = [i for match in _RELIED_ON.finditer(data) for i in range(*match.span(1))]
+    assert len(places) > 2000
+    for place in places[::7]:
+        changed = bytearray(data)
+        changed[place] = ord("7") if changed[place] != ord("7") else ord("8")
+        assert check_export(bytes(changed), trusted).verdict == "TAMPERED", place
 
 
 def test_check_compares_sources_and_scores_again(home: Path, tmp_path: Path) -> None:
