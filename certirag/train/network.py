@@ -1,0 +1,85 @@
+"""The network that is trained: a BERT encoder with a three-way head over a pair (PyTorch)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from certirag.errors import InputError
+from certirag.train.encode import NOT_ENTAILED
+
+
+class PairClassifier(nn.Module):
+    """Scores (evidence, claim) pairs: three logits for entailed, not_enough_info, contradicted.
+
+    The head reads the first token's vector beside the mean of all token vectors: the backbone
+    was trained to hold its meaning in the mean, and the first token is free to learn the relation.
+    """
+
+    def __init__(self, backbone: nn.Module, hidden: int) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.dense = nn.Linear(2 * hidden, hidden)
+        self.classes = nn.Linear(hidden, 3)
+        for layer in (self.dense, self.classes):
+            nn.init.normal_(layer.weight, std=0.02)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+        """Return logits (batch, 3) of int64 *ids*, *segments* and *mask* of (batch, tokens)."""
+        vectors = self.backbone(
+            input_ids=ids, token_type_ids=segments, attention_mask=mask
+        ).last_hidden_state
+        weights = mask.unsqueeze(-1).to(vectors.dtype)
+        mean = (vectors * weights).sum(dim=1) / weights.sum(dim=1)
+        joined = torch.cat([vectors[:, 0], mean], dim=-1)
+        logits: Tensor = self.classes(nn.functional.gelu(self.dense(joined)))
+        return logits
+
+
+def open_backbone(weights: Path) -> tuple[nn.Module, dict[str, Any]]:
+    """Load the encoder in *weights* (a Hugging Face BERT folder) without dropout; and its config.
+
+    Dropout is off: on a CPU its random numbers cost as much as the products, and the averaged
+    weights regularise as well. Raises InputError when the folder is not such a model.
+    """
+    os.environ["HF_HUB_OFFLINE"] = "1"  # everything is in the folder; ask nobody
+    from transformers import BertModel
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # the unused pooler is no news
+    logging.disable_progress_bar()
+    try:
+        config = json.loads((weights / "config.json").read_text(encoding="utf-8"))
+        model = BertModel.from_pretrained(
+            str(weights),
+            add_pooling_layer=False,
+            local_files_only=True,
+            attn_implementation="eager",  # faster than the fused one on a CPU at these lengths
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+        )
+    except (OSError, ValueError) as error:
+        message = f"{weights} is not the folder of a BERT model: {error}"
+        raise InputError(message) from error
+    return model, config
+
+
+def loss_of(logits: Tensor, labels: Tensor, smoothing: float) -> Tensor:
+    """Mean cross-entropy; rows labelled NOT_ENTAILED count on the support side only.
+
+    For those the loss is -log(1 - p(entailed)): neutral and contradicted together. A two-way
+    entailed row is an ordinary entailed row.
+    """
+    logs = nn.functional.log_softmax(logits.float(), dim=-1)
+    open_label = labels == NOT_ENTAILED
+    known = labels.masked_fill(open_label, 1)
+    exact = -logs.gather(1, known.unsqueeze(1)).squeeze(1)
+    exact = (1 - smoothing) * exact - smoothing * logs.mean(dim=-1)
+    either = -torch.logsumexp(logs[:, 1:], dim=-1)
+    return torch.where(open_label, either, exact).mean()
