@@ -20,7 +20,7 @@ written, anything else is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,48 +91,64 @@ def write_encoder(weights: Mapping[str, NDArray[np.float32]], shape: EncoderShap
     pooler, if the weights have one, is left out.
     """
     try:
-        return _Graph(weights, shape).serialise()
+        return EncoderGraph(weights, shape).serialise()
     except KeyError as error:
         message = f"the weights have no tensor {error.args[0]!r}; give those of a BertModel"
         raise ModelError(message) from error
 
 
-class _Graph:
-    """The nodes and constants of one encoder, in the order in which they run."""
+class EncoderGraph:
+    """The nodes and constants of one encoder, in the order in which they run.
 
-    def __init__(self, weights: Mapping[str, NDArray[np.float32]], shape: EncoderShape) -> None:
+    *fine* codes the inputs of the value and intermediate products twice. A graph that ends in
+    something else than token vectors is a subclass with its own `serialise` and `_places`.
+    """
+
+    def __init__(
+        self, weights: Mapping[str, NDArray[np.float32]], shape: EncoderShape, *, fine: bool = True
+    ) -> None:
         import numpy as np
         import onnx
 
         self._np, self._onnx = np, onnx
-        self._weights, self._shape = weights, shape
+        self._weights, self._shape, self._fine = weights, shape, fine
         self._nodes: list[Any] = []
         self._constants: dict[str, Any] = {}
 
     def serialise(self) -> bytes:
-        onnx, helper = self._onnx, self._onnx.helper
+        self._op("Identity", self._token_vectors(), name="token_vectors")
+        return self._model(
+            "bert_encoder_int8",
+            inputs=("input_ids", "attention_mask"),
+            output=("token_vectors", ["batch", "tokens", self._shape.hidden]),
+            producer="certirag.train.bert_onnx",
+        )
+
+    def _token_vectors(self) -> str:
         hidden = self._embeddings()
         mask = self._mask()
         for layer in range(self._shape.layers):
             hidden = self._layer(hidden, mask, f"encoder.layer.{layer}.")
-        self._op("Identity", hidden, name="token_vectors")
+        return hidden
+
+    def _model(
+        self, name: str, *, inputs: Sequence[str], output: tuple[str, list[Any]], producer: str
+    ) -> bytes:
+        """Serialise all nodes so far as a checked model with int64 *inputs* (batch, tokens)."""
+        onnx, helper = self._onnx, self._onnx.helper
         int64, float32 = onnx.TensorProto.INT64, onnx.TensorProto.FLOAT
-        axes = ["batch", "tokens"]
         graph = helper.make_graph(
             self._nodes,
-            "bert_encoder_int8",
-            [
-                helper.make_tensor_value_info(name, int64, axes)
-                for name in ("input_ids", "attention_mask")
-            ],
-            [helper.make_tensor_value_info("token_vectors", float32, [*axes, self._shape.hidden])],
+            name,
+            [helper.make_tensor_value_info(one, int64, ["batch", "tokens"]) for one in inputs],
+            [helper.make_tensor_value_info(output[0], float32, output[1])],
             list(self._constants.values()),
         )
         model = helper.make_model(
             graph,
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR_VERSION,
-            producer_name="certirag.train.bert_onnx",
+            producer_name=producer,
         )
         onnx.checker.check_model(model, full_check=True)
         return bytes(model.SerializeToString(deterministic=True))
@@ -165,19 +181,22 @@ class _Graph:
             self._float(self._op("Gather", codes, "input_ids")),
             self._op("Gather", scales, "input_ids"),
         )
+        return self._norm(self._op("Add", word, self._places()), "embeddings.LayerNorm")
+
+    def _places(self) -> str:
+        """Return what is added to a word for its place: here its position and the only segment."""
         # One segment only, so its vector is added to the positions once and for all.
-        places = (
-            self._weights["embeddings.position_embeddings.weight"]
-            + self._weights["embeddings.token_type_embeddings.weight"][0]
-        )
-        place = self._op(
+        segment = self._weights["embeddings.token_type_embeddings.weight"][0]
+        return self._positions(self._weights["embeddings.position_embeddings.weight"] + segment)
+
+    def _positions(self, places: NDArray[np.float32]) -> str:
+        return self._op(
             "Slice",
             self._constant("positions", places),
             self._constant("zero", [0], "int64"),
             self._op("Shape", "input_ids", start=1, end=2),
             self._constant("zero", [0], "int64"),
         )
-        return self._norm(self._op("Add", word, place), "embeddings.LayerNorm")
 
     def _mask(self) -> str:
         absent = self._op("Sub", self._constant("one", 1.0), self._float("attention_mask"))
@@ -232,7 +251,9 @@ class _Graph:
         return _Codes(self._about_middle(self._op("Round", exact)), scale, "centred")
 
     def _fine_codes(self, value: str) -> _Codes:
-        """Code each row as `_codes` does, and below it what the rounding left."""
+        """Code each row as `_codes` does, and below it what the rounding left, unless told not to."""
+        if not self._fine:
+            return self._codes(value)
         exact, scale = self._steps(value)
         coarse = self._op("Round", exact)
         rest = self._op("Sub", exact, coarse)

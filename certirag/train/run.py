@@ -73,6 +73,7 @@ def open_tokenizer(folder: Path) -> Tokenizer:
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True  # "[SEP]" in a text is five characters, no marker
     return tokenizer
 
 

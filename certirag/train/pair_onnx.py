@@ -1,0 +1,97 @@
+"""Writes the pair classifier as an int8 ONNX graph: the encoder, its segments and the head.
+
+The encoder is written as in `certirag.train.bert_onnx`. The head is small and stays in 32 bits.
+Its products are written so that a pair's logits are the same bits in a batch of any size: the
+mean over the tokens is one product per pair, and the head's two products have one row per pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from certirag.errors import ModelError
+from certirag.train.bert_onnx import EncoderGraph, EncoderShape
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CLASSES = 3
+INPUTS = ("input_ids", "segments", "attention_mask")
+_BACKBONE = "backbone."
+
+
+def write_pair_classifier(
+    weights: Mapping[str, NDArray[np.float32]], shape: EncoderShape, *, fine: bool = False
+) -> bytes:
+    """Return a serialised ONNX model: ids, segments and mask in, three logits a pair out.
+
+    Inputs ``input_ids``, ``segments`` (0 evidence, 1 claim) and ``attention_mask`` are int64 of
+    shape (batch, tokens); the output ``logits`` is float32 (batch, 3). *weights* are named as in
+    `certirag.train.network.PairClassifier`: ``backbone.*``, ``dense.*`` and ``classes.*``.
+    *fine* codes the inputs of the value and intermediate products twice: closer, but slower.
+    Raises ModelError for weights that lack a tensor or whose head is of another size.
+    """
+    try:
+        _checked_head(weights, shape)
+        own = {name.removeprefix(_BACKBONE): value for name, value in weights.items()}
+        return _PairGraph(own, shape, fine=fine).serialise()
+    except KeyError as error:
+        message = f"the weights have no tensor {error.args[0]!r}; give those of a PairClassifier"
+        raise ModelError(message) from error
+
+
+def _checked_head(weights: Mapping[str, NDArray[np.float32]], shape: EncoderShape) -> None:
+    hidden = shape.hidden
+    wanted = {
+        "dense.weight": (hidden, 2 * hidden),
+        "dense.bias": (hidden,),
+        "classes.weight": (CLASSES, hidden),
+        "classes.bias": (CLASSES,),
+    }
+    for name, size in wanted.items():
+        if weights[name].shape != size:
+            message = f"{name} has shape {weights[name].shape}; the head of a pair needs {size}"
+            raise ModelError(message)
+
+
+class _PairGraph(EncoderGraph):
+    """An encoder with segments and a head over the first token and the mean of all."""
+
+    def serialise(self) -> bytes:
+        vectors = self._token_vectors()
+        joined = self._op("Concat", self._first(vectors), self._mean(vectors), axis=-1)
+        inner = self._op("Gelu", self._product(joined, "dense"))
+        last = self._constant("middle_axis", [1], "int64")
+        self._op("Squeeze", self._product(inner, "classes"), last, name="logits")
+        return self._model(
+            "bert_pair_classifier_int8",
+            inputs=INPUTS,
+            output=("logits", ["batch", CLASSES]),
+            producer="certirag.train.pair_onnx",
+        )
+
+    def _places(self) -> str:
+        places = self._positions(self._weights["embeddings.position_embeddings.weight"])
+        table = self._constant(
+            "segment_vectors", self._weights["embeddings.token_type_embeddings.weight"]
+        )
+        return self._op("Add", places, self._op("Gather", table, "segments"))
+
+    def _first(self, vectors: str) -> str:
+        """The first token's vector, of shape (batch, 1, hidden)."""
+        return self._op("Gather", vectors, self._constant("first", [0], "int64"), axis=1)
+
+    def _mean(self, vectors: str) -> str:
+        """The mean of the vectors that the mask counts, of shape (batch, 1, hidden)."""
+        middle = self._constant("middle_axis", [1], "int64")
+        counted = self._op("Unsqueeze", self._float("attention_mask"), middle)
+        total = self._op("MatMul", counted, vectors)
+        number = self._op("ReduceSum", counted, self._constant("last", [-1], "int64"), keepdims=1)
+        return self._op("Div", total, number)
+
+    def _product(self, rows: str, prefix: str) -> str:
+        weight = self._constant(f"{prefix}.weight", self._weights[f"{prefix}.weight"].T)
+        bias = self._constant(f"{prefix}.bias", self._weights[f"{prefix}.bias"])
+        return self._op("Add", self._op("MatMul", rows, weight), bias)
