@@ -16,7 +16,7 @@ from certirag.core.policy import Policy
 from certirag.errors import CertiRAGError, InputError, PolicyError
 from certirag.pipeline import Services
 from certirag.ports import Embedder, Progress, Reranker, SentenceSplitter, Verifier
-from certirag.settings import ASSETS, Settings
+from certirag.settings import ASSETS, Settings, read_language_model_access
 
 if TYPE_CHECKING:
     from certirag.adapters.index_local import LocalIndex
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from certirag.ingest.extract import Limits
 
 _POLICY = TypeAdapter(Policy)
+_LOCAL_VERIFIERS = ("nli", "minicheck", "hhem")
+_VERIFIERS = (
+    "lexical",
+    *(f"{kind}:MODEL" for kind in _LOCAL_VERIFIERS),
+    "llm:MODEL",
+    "cascade:CHEAP,STRONG[,LOW,HIGH]",
+)
 
 
 def build_services(settings: Settings) -> Services:
@@ -73,12 +80,61 @@ def make_splitter(name: str) -> SentenceSplitter:
 
 
 def make_verifier(name: str, embedder: Embedder) -> Verifier:
-    """Return the verifier *name*; InputError for an unknown one, never a lenient default."""
+    """Return the verifier *name*; InputError for an unknown one, never a lenient default.
+
+    ``nli:MODEL``, ``minicheck:MODEL`` and ``hhem:MODEL`` open a model that the user has, by its
+    hub name or directory; ``llm:MODEL`` asks the endpoint of CERTIRAG_LLM_URL; and
+    ``cascade:CHEAP,STRONG,LOW,HIGH`` (the band may be left out) asks two of the others.
+    """
+    kind, _, model = name.partition(":")
     if name == "lexical":
         from certirag.adapters.verifier_lexical import LexicalVerifier
 
         return LexicalVerifier(embedder)
-    raise InputError(f"unknown verifier {name!r}: choose lexical")
+    if kind == "cascade" and model:
+        return _cascade(model, embedder)
+    if kind == "llm" and model:
+        from certirag.adapters.llm_endpoint import Endpoint
+        from certirag.adapters.verifier_llm import LlmVerifier
+
+        access = read_language_model_access()
+        return LlmVerifier(model, Endpoint(access.url, access.key))
+    if kind in _LOCAL_VERIFIERS and model:
+        return _local_verifier(kind, model)
+    raise InputError(f"unknown verifier {name!r}: choose {', '.join(_VERIFIERS)}")
+
+
+def _local_verifier(kind: str, model: str) -> Verifier:
+    if kind == "nli":
+        from certirag.adapters.verifier_nli import NliVerifier
+
+        return NliVerifier(model)
+    if kind == "minicheck":
+        from certirag.adapters.verifier_minicheck import MiniCheckVerifier
+
+        return MiniCheckVerifier(model)
+    from certirag.adapters.verifier_hhem import HhemVerifier
+
+    return HhemVerifier(model)
+
+
+def _cascade(parts: str, embedder: Embedder) -> Verifier:
+    """Return the cascade of *parts*: two verifiers, then perhaps the two ends of the band."""
+    from certirag.adapters.verifier_cascade import HIGH, LOW, CascadeVerifier
+
+    names = [part.strip() for part in parts.split(",")]
+    numbers = names[2:]
+    try:
+        low, high = map(float, numbers) if numbers else (LOW, HIGH)
+        cheap, strong = names[:2]
+    except ValueError:
+        message = f"cascade:{parts} is not cascade:CHEAP,STRONG or cascade:CHEAP,STRONG,LOW,HIGH"
+        raise InputError(message) from None
+    if any(part.startswith("cascade:") for part in (cheap, strong)):
+        raise InputError(f"cascade:{parts}: a cascade asks two verifiers, not another cascade")
+    return CascadeVerifier(
+        make_verifier(cheap, embedder), make_verifier(strong, embedder), low=low, high=high
+    )
 
 
 def open_index(directory: Path, services: Services) -> LocalIndex:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from certirag.errors import InputError
 _PACKAGE = Path(__file__).resolve().parent
 # A wheel carries the assets inside the package; a checkout has them beside it.
 ASSETS = next(p for p in (_PACKAGE / "assets", _PACKAGE.parent / "assets") if p.is_dir())
+_NAME_PART = re.compile(r"[^,:]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,19 @@ class Settings:
 
     def caps(self) -> dict[str, str | int | float | bool]:
         """Return what shapes an answer, for the record and its hash; no paths, no secrets."""
-        skipped = {"home"}
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in skipped}
+        chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "home"}
+        return {
+            name: _without_directories(value) if isinstance(value, str) else value
+            for name, value in chosen.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModelAccess:
+    """Where a language model is asked, and with which key; no setting, so that no record has it."""
+
+    url: str
+    key: str = field(repr=False)
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
@@ -56,6 +69,30 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
             chosen[setting.name] = _parsed(variable, source[variable], setting.default)
     settings = Settings(**chosen)
     return replace(settings, home=settings.home.expanduser())
+
+
+def read_language_model_access(environment: Mapping[str, str] | None = None) -> LanguageModelAccess:
+    """Return CERTIRAG_LLM_URL and CERTIRAG_LLM_KEY; InputError without the URL, "" for no key."""
+    source = os.environ if environment is None else environment
+    url = source.get("CERTIRAG_LLM_URL", "").strip()
+    if not url:
+        message = (
+            "a language model needs CERTIRAG_LLM_URL, its endpoint as in https://host/v1 "
+            "(and CERTIRAG_LLM_KEY, if the endpoint wants a key)"
+        )
+        raise InputError(message)
+    return LanguageModelAccess(url, source.get("CERTIRAG_LLM_KEY", "").strip())
+
+
+def _without_directories(name: str) -> str:
+    """Return a model's name with each directory in it cut to its last part (nli:PATH too)."""
+    return _NAME_PART.sub(
+        lambda part: Path(part.group()).name if _is_directory(part.group()) else part.group(), name
+    )
+
+
+def _is_directory(name: str) -> bool:
+    return Path(name).name not in {"", name} and Path(name).is_dir()
 
 
 def _parsed(variable: str, text: str, default: object) -> object:

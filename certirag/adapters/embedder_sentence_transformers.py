@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certirag.adapters.unit_vectors import checked_texts, mean_of_windows, unit_rows
+from certirag.adapters.weights_digest import weights_digest
 from certirag.core.models import ModelIdentity
 from certirag.errors import MissingExtra, ModelError
 
@@ -177,16 +176,6 @@ def _revision(model: Any) -> str:
 
 
 def _digest(model: Any) -> str:
-    """Return the SHA-256 over everything that shapes a vector, wherever the model lies on disk."""
-    import torch
-
-    digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        plain = tensor.detach().cpu().contiguous()
-        digest.update(f"{name} {plain.dtype} {tuple(plain.shape)}\n".encode())
-        digest.update(plain.flatten().view(torch.uint8).numpy().tobytes())
-    backend = getattr(model.tokenizer, "backend_tokenizer", None)
-    words = backend.to_str() if backend is not None else json.dumps(model.tokenizer.get_vocab())
-    digest.update(words.encode())
-    digest.update(f"{model.get_max_seq_length()}\n{[str(module) for module in model]}".encode())
-    return digest.hexdigest()
+    """Return the SHA-256 over everything that shapes a vector: weights, words, window, modules."""
+    settings = f"{model.get_max_seq_length()}\n{[str(module) for module in model]}"
+    return weights_digest(model, model.tokenizer, settings)

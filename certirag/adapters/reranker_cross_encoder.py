@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from certirag.adapters.weights_digest import weights_digest
 from certirag.core.models import ModelIdentity
 from certirag.errors import MissingExtra, ModelError
 from certirag.retrieve.terms import clean_text
@@ -105,16 +105,6 @@ def _open_model(name: str, *, device: str, allow_download: bool) -> Any:
 
 
 def _digest(model: Any) -> str:
-    """Return the SHA-256 over everything that shapes a score, wherever the model lies on disk."""
-    import torch
-
-    digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        plain = tensor.detach().cpu().contiguous()
-        digest.update(f"{name} {plain.dtype} {tuple(plain.shape)}\n".encode())
-        digest.update(plain.flatten().view(torch.uint8).numpy().tobytes())
-    backend = getattr(model.tokenizer, "backend_tokenizer", None)
-    digest.update((backend.to_str() if backend is not None else repr(model.tokenizer)).encode())
+    """Return the SHA-256 over everything that shapes a score: weights, words, window, activation."""
     window = getattr(model, "max_seq_length", None) or model.max_length  # renamed in version 6
-    digest.update(f"{window} {model.activation_fn}\n".encode())
-    return digest.hexdigest()
+    return weights_digest(model, model.tokenizer, f"{window} {model.activation_fn}\n")

@@ -1,18 +1,60 @@
-"""What every verifier owes: one judgement a pair, sound numbers, no dependence on its neighbours."""
+"""What every verifier owes: one judgement a pair, sound numbers, no dependence on its neighbours.
+
+Two groups, and no test is weaker for one of them. Every verifier keeps the promises about form:
+numbers, order, repetition, blanks, length, identity. What a sentence means is asked only of those
+that were made to know, the group TRAINED; the models of the group TINY have random weights, built
+here, and stand for adapters whose trained weights the user brings. That each of these feeds its
+model rightly is tested in tests/unit/test_verifier_*.py.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from llm_server import chat, endpoint, verdict
+from tiny_models import save_tiny_hhem, save_tiny_nli, save_tiny_roberta, save_tiny_t5
 
+from certirag.adapters.llm_endpoint import Endpoint
+from certirag.adapters.verifier_cascade import CascadeVerifier
+from certirag.adapters.verifier_hhem import HhemVerifier
 from certirag.adapters.verifier_lexical import LexicalVerifier
+from certirag.adapters.verifier_llm import LlmVerifier
+from certirag.adapters.verifier_minicheck import MiniCheckVerifier
+from certirag.adapters.verifier_nli import NliVerifier
 from certirag.core.verdict import is_score
 from certirag.ports import Judgement, Pair, Verifier
 
-# A new verifier joins the suite by a line here.
-VERIFIERS: dict[str, Callable[[], Verifier]] = {"lexical": lambda: LexicalVerifier(None)}
+# A new verifier that knows what sentences mean joins the suite by a line here: it is asked all.
+TRAINED: dict[str, Callable[[], Verifier]] = {"lexical": lambda: LexicalVerifier(None)}
+
+CLASSES = ("contradiction", "entailment", "neutral")
+
+
+def tiny_nli(directory: Path, url: str) -> Verifier:
+    """Return the NLI adapter over random weights."""
+    return NliVerifier(str(save_tiny_nli(directory / "nli", CLASSES)))
+
+
+def tiny_cascade(directory: Path, url: str) -> Verifier:
+    """Return a cascade that asks random weights about what the lexical verifier supports."""
+    return CascadeVerifier(LexicalVerifier(None), tiny_nli(directory, url), low=0.2)
+
+
+# An adapter of models that the user brings joins by a line here: it is asked about form.
+TINY: dict[str, Callable[[Path, str], Verifier]] = {
+    "nli": tiny_nli,
+    "minicheck-roberta": lambda at, _: MiniCheckVerifier(str(save_tiny_roberta(at / "roberta"))),
+    "minicheck-t5": lambda at, _: MiniCheckVerifier(str(save_tiny_t5(at / "t5"))),
+    "hhem": lambda at, _: HhemVerifier(str(save_tiny_hhem(at / "hhem"))),
+    "llm": lambda _, url: LlmVerifier("judge", Endpoint(url)),
+    "cascade": tiny_cascade,
+}
 
 PAIRS = (
     Pair("Leave is requested in the portal.", "Leave is requested in the portal, not by email."),
@@ -30,10 +72,40 @@ HOSTILE = (
 )  # fmt: skip
 
 
-@pytest.fixture(params=sorted(VERIFIERS))
-def verifier(request: pytest.FixtureRequest) -> Verifier:
+@pytest.fixture(scope="module")
+def judge_url() -> Iterator[str]:
+    """Serve a judge whose scores are drawn from the digest of what it is asked."""
+
+    def answer(request: dict[str, Any], _: object) -> bytes:
+        drawn = hashlib.sha256(json.dumps(request["messages"]).encode()).digest()
+        entailed = drawn[0] / 512
+        contradicted = drawn[1] / 512
+        scores = {
+            "entailed": round(entailed, 3),
+            "contradicted": round(contradicted, 3),
+            "not_enough_info": round(1.0 - entailed - contradicted, 3),
+        }
+        label = max(scores, key=lambda name: scores[name])
+        order = ("entailed", "not_enough_info", "contradicted")
+        return chat(verdict(label, *(scores[name] for name in order)))
+
+    with endpoint(answer) as played:
+        yield played.url
+
+
+@pytest.fixture(scope="module", params=[*sorted(TRAINED), *sorted(TINY)])
+def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Verifier:
     """Each verifier in turn."""
-    return VERIFIERS[request.param]()
+    if request.param in TRAINED:
+        return TRAINED[request.param]()
+    url = str(request.getfixturevalue("judge_url")) if request.param == "llm" else ""
+    return TINY[request.param](tmp_path_factory.mktemp("models"), url)
+
+
+@pytest.fixture(params=sorted(TRAINED))
+def trained(request: pytest.FixtureRequest) -> Verifier:
+    """Each verifier that knows what sentences mean."""
+    return TRAINED[request.param]()
 
 
 def _sound(judgement: Judgement) -> bool:
@@ -68,10 +140,10 @@ def test_answers_repeat_whatever_the_batch(verifier: Verifier) -> None:
     assert verifier.identity == verifier.identity
 
 
-def test_support_is_seen_at_all(verifier: Verifier) -> None:
+def test_support_is_seen_at_all(trained: Verifier) -> None:
     """A sentence entails itself: a verifier that always refuses would pass the other tests."""
     sentence = "The hotline in Elmdale is open on 24 December 2024."
-    assert verifier.judge([Pair(sentence, sentence)])[0].entailed >= 0.85
+    assert trained.judge([Pair(sentence, sentence)])[0].entailed >= 0.85
 
 
 @pytest.mark.parametrize("empty", ["", " ", "\n", "...", "\u200b"])
@@ -85,13 +157,19 @@ def test_nothing_is_never_entailed(verifier: Verifier, empty: str) -> None:
         assert judgement.entailed < 0.5
 
 
-def test_long_text_is_read_whole_or_refused(verifier: Verifier) -> None:
+FILLER = "\n".join(f"Shelf {number} holds boxes of screws." for number in range(3000))
+SAID = "The hotline in Elmdale is open on 24 December 2024."
+
+
+def test_the_end_of_long_text_is_read_or_refused(trained: Verifier) -> None:
     """Support at the very end of long evidence is found, or the pair is marked truncated."""
-    filler = "\n".join(f"Shelf {number} holds boxes of screws." for number in range(3000))
-    said = "The hotline in Elmdale is open on 24 December 2024."
-    judgement = verifier.judge([Pair(said, f"{filler}\n{said}")])[0]
+    judgement = trained.judge([Pair(SAID, f"{FILLER}\n{SAID}")])[0]
     assert judgement.entailed >= 0.85 or (judgement.truncated and judgement.label == "error")
-    for pair in (Pair(f"{filler} {said}", said), Pair(said, "x y " * 600_000)):
+
+
+def test_long_text_is_read_whole_or_refused(verifier: Verifier) -> None:
+    """A claim or evidence beyond all measure is refused and marked, never cut."""
+    for pair in (Pair(f"{FILLER} {SAID}", SAID), Pair(SAID, "x y " * 600_000)):
         huge = verifier.judge([pair])[0]
         assert _sound(huge)
         assert huge.entailed < 0.5
@@ -100,21 +178,30 @@ def test_long_text_is_read_whole_or_refused(verifier: Verifier) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_breaks_nothing(verifier: Verifier, text: str) -> None:
-    """Odd characters, digits and marks give a sound judgement and no support for a claim."""
+    """Odd characters, digits and marks give a sound judgement."""
+    for pair in _hostile_pairs(text):
+        assert _sound(verifier.judge([pair])[0])
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_supports_nothing(trained: Verifier, text: str) -> None:
+    """Nor do they bear out a claim, or are borne out."""
+    for pair in _hostile_pairs(text):
+        assert trained.judge([pair])[0].label != "entailed"
+
+
+def _hostile_pairs(text: str) -> tuple[Pair, ...]:
     said = "The fee for visitors is €40."
-    for pair in (Pair(said, text), Pair(text, said), Pair(said, "Trains stop.", text)):
-        judgement = verifier.judge([pair])[0]
-        assert _sound(judgement)
-        assert judgement.label != "entailed"
+    return (Pair(said, text), Pair(text, said), Pair(said, "Trains stop.", text))
 
 
-def test_context_never_bears_out_a_claim(verifier: Verifier) -> None:
+def test_context_never_bears_out_a_claim(trained: Verifier) -> None:
     """Title and headings may name the subject; they give no figure, predicate or polarity."""
     claim = "The fee for visitors is €40."
     evidence = "The canteen opens at noon."
-    judgement = verifier.judge([Pair(claim, evidence, claim)])[0]
+    judgement = trained.judge([Pair(claim, evidence, claim)])[0]
     assert judgement.entailed < 0.5
-    amounts = verifier.judge([Pair(claim, "The fee for visitors is high.", "Fee €40")])[0]
+    amounts = trained.judge([Pair(claim, "The fee for visitors is high.", "Fee €40")])[0]
     assert amounts.entailed < 0.5
 
 

@@ -1,0 +1,195 @@
+"""The cascade: whom it asks, whose word counts, and what becomes of failures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from certirag.adapters.verifier_cascade import CascadeVerifier
+from certirag.core.models import ModelIdentity
+from certirag.core.verdict import Label
+from certirag.errors import InputError, ModelError, VerifierError
+from certirag.ports import Judgement, Pair
+
+
+class Fixed:
+    """Gives each claim the judgement that was fixed for it, and remembers what it was asked."""
+
+    def __init__(self, name: str, judgements: dict[str, Judgement]) -> None:
+        self.identity = ModelIdentity("verifier", name, "1", name * 8)
+        self._judgements = judgements
+        self.asked: list[str] = []
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        self.asked += [pair.claim for pair in pairs]
+        return [self._judgements[pair.claim] for pair in pairs]
+
+
+class Failing(Fixed):
+    """Raises the error it was made with."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__("failing", {})
+        self._error = error
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        raise self._error
+
+
+def says(entailed: float, contradicted: float = 0.0, **more: object) -> Judgement:
+    """Return a judgement with these scores."""
+    rest = round(1.0 - entailed - contradicted, 6)
+    scores: dict[Label, float] = {
+        "entailed": entailed,
+        "not_enough_info": rest,
+        "contradicted": contradicted,
+    }
+    label = max(scores, key=lambda name: scores[name])
+    return Judgement(label, entailed, rest, contradicted, **more)
+
+
+def cascade(
+    cheap: dict[str, Judgement], strong: dict[str, Judgement], **band: float
+) -> tuple[CascadeVerifier, Fixed]:
+    """Return a cascade of two fixed verifiers, and the strong one."""
+    second = Fixed("strong", strong)
+    return CascadeVerifier(Fixed("cheap", cheap), second, **band), second
+
+
+def ask(verifier: CascadeVerifier, *claims: str) -> list[Judgement]:
+    """Return the judgements of *claims*."""
+    return list(verifier.judge([Pair(claim, "Evidence.") for claim in claims]))
+
+
+def test_only_the_band_is_asked_again() -> None:
+    """Both ends belong to the band; outside it the cheap verifier's word stands."""
+    cheap = {"a": says(0.1), "b": says(0.3), "c": says(0.5), "d": says(0.8), "e": says(0.9)}
+    strong = {claim: says(0.7) for claim in "bcd"}
+    verifier, second = cascade(cheap, strong, low=0.3, high=0.8)
+    first, *asked, last = ask(verifier, *"abcde")
+    assert second.asked == ["b", "c", "d"]
+    assert (first, last) == (cheap["a"], cheap["e"])
+    assert [judgement.entailed for judgement in asked] == [0.7] * 3
+    assert (verifier.total, verifier.asked) == (5, 3)
+    assert verifier.saved_share == pytest.approx(0.4)
+
+
+def test_by_default_no_support_rests_on_the_cheap_one() -> None:
+    """Every pair that the cheap verifier finds entailed is asked again, the surest too."""
+    verifier, second = cascade({"a": says(1.0), "b": says(0.0)}, {"a": says(0.2)})
+    sure, none = ask(verifier, "a", "b")
+    assert second.asked == ["a"]
+    assert (sure.label, sure.entailed) == ("not_enough_info", 0.2)
+    assert none.entailed == 0.0
+
+
+@pytest.mark.parametrize(
+    ("cheap", "strong", "expected"),
+    [
+        (says(0.5, 0.4), says(0.95, 0.0), (0.6, 0.0, 0.4)),
+        (says(0.4, 0.6), says(1.0, 0.0), (0.4, 0.0, 0.6)),
+        (says(0.5, 0.0), says(0.1, 0.8), (0.1, 0.1, 0.8)),
+        (says(0.5, 0.1), says(0.9, 0.05), (0.9, 0.0, 0.1)),
+    ],
+)
+def test_contradiction_is_never_taken_away(
+    cheap: Judgement, strong: Judgement, expected: tuple[float, float, float]
+) -> None:
+    """Contradiction is the higher of the two; support is the strong one's as far as it fits."""
+    verifier, _ = cascade({"a": cheap}, {"a": strong})
+    (judgement,) = ask(verifier, "a")
+    found = (judgement.entailed, judgement.not_enough_info, judgement.contradicted)
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert sum(found) == pytest.approx(1.0, abs=1e-9)
+
+
+UNSOUND = (
+    Judgement("error", 0.0, 1.0, 0.0, error="out of order"),
+    Judgement("entailed", math.nan, 0.0, 0.0),
+    Judgement("entailed", 2.0, 0.0, 0.0),
+    Judgement("verified", 1.0, 0.0, 0.0),  # type: ignore[arg-type]
+    None,
+)
+
+
+@pytest.mark.parametrize("unsound", UNSOUND)
+def test_a_failing_pair_is_an_error(unsound: Judgement) -> None:
+    """Where either verifier fails, the pair has the label error, and the others are untouched."""
+    verifier, _ = cascade(
+        {"a": says(0.5), "b": says(0.5), "c": unsound},
+        {"a": unsound, "b": says(0.9), "c": says(1.0)},
+    )
+    strong_failed, fine, cheap_failed = ask(verifier, "a", "b", "c")
+    for judgement in (strong_failed, cheap_failed):
+        assert judgement.label == "error"
+        assert judgement.entailed == 0.0
+        assert judgement.error
+    assert fine.entailed == 0.9
+
+
+@pytest.mark.parametrize("error", [VerifierError("down"), ModelError("gone"), RuntimeError("x")])
+def test_a_verifier_that_fails_as_a_whole(error: Exception) -> None:
+    """Without the strong one its pairs are errors; without the cheap one all are."""
+    cheap = Fixed("cheap", {"a": says(0.1), "b": says(0.9)})
+    kept, lost = ask(CascadeVerifier(cheap, Failing(error)), "a", "b")
+    assert kept == says(0.1)
+    assert lost.label == "error"
+    assert {j.label for j in ask(CascadeVerifier(Failing(error), cheap), "a", "b")} == {"error"}
+
+
+def test_a_verifier_that_drops_pairs_is_not_believed() -> None:
+    """Fewer answers than pairs cannot be matched to them."""
+
+    class Dropping(Fixed):
+        def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+            return [says(1.0)]
+
+    cheap = Fixed("cheap", {"a": says(0.5), "b": says(0.5)})
+    verifier = CascadeVerifier(cheap, Dropping("strong", {}))
+    assert [judgement.label for judgement in ask(verifier, "a", "b")] == ["error", "error"]
+
+
+def test_what_was_not_read_whole_stays_marked() -> None:
+    """Either verifier's mark of truncation is kept, on support and on errors."""
+    refused = Judgement("error", 0.0, 1.0, 0.0, truncated=True, error="too long")
+    verifier, _ = cascade(
+        {"a": refused, "b": says(0.5), "c": says(0.5, truncated=True), "d": says(0.5)},
+        {"b": refused, "c": says(0.9), "d": says(0.9, truncated=True)},
+    )
+    judgements = ask(verifier, "a", "b", "c", "d")
+    assert [judgement.truncated for judgement in judgements] == [True] * 4
+    assert [judgement.error for judgement in judgements[:2]] == ["too long"] * 2
+
+
+def test_counts_add_up_over_calls() -> None:
+    """Before anything was judged nothing was saved; counts go on from call to call."""
+    verifier, _ = cascade({"a": says(0.1), "b": says(0.9)}, {"b": says(0.9)})
+    assert verifier.saved_share == 0.0
+    assert ask(verifier) == []
+    for _ in range(3):
+        ask(verifier, "a", "b", "a", "a")
+    assert (verifier.total, verifier.asked, verifier.saved_share) == (12, 3, 0.75)
+
+
+def test_identity_covers_both_and_the_band() -> None:
+    """Another part, or another band, is another verifier; the name says all of it."""
+    one, two = Fixed("one", {}), Fixed("two", {})
+    made = [
+        CascadeVerifier(one, two),
+        CascadeVerifier(two, one),
+        CascadeVerifier(one, one),
+        CascadeVerifier(one, two, low=0.4),
+        CascadeVerifier(one, two, high=0.9),
+    ]
+    assert len({verifier.identity.sha256 for verifier in made}) == len(made)
+    assert made[0].identity == CascadeVerifier(one, two).identity
+    assert made[3].identity.name == "cascade:one,two,0.4,1.0"
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.6, 0.5), (-0.1, 0.5), (0.5, 1.1), (math.nan, 1.0)])
+def test_an_unsound_band_is_refused(low: float, high: float) -> None:
+    """A band that is empty, beyond [0, 1] or no number is an InputError."""
+    with pytest.raises(InputError, match="band"):
+        CascadeVerifier(Fixed("one", {}), Fixed("two", {}), low=low, high=high)
