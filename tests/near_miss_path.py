@@ -56,10 +56,13 @@ def chunks_of(row: Row, split: SentenceSplitter) -> tuple[EvidenceChunk, ...]:
     return chunk_document(document, split)
 
 
-def decide(rows: Sequence[Row]) -> dict[str, tuple[Piece, ...]]:
-    """Return the decided pieces of every row by row id; all rows are verified in one batch."""
+def decide(rows: Sequence[Row], verifier_name: str = "") -> dict[str, tuple[Piece, ...]]:
+    """Return the decided pieces of every row by row id; all rows are verified in one batch.
+
+    *verifier_name* is by default that of the settings.
+    """
     settings, policy, split = read_settings({}), load_policy("strict-1"), sentence_splitter()
-    verifier = make_verifier("lexical", make_embedder("embedded"))
+    verifier = make_verifier(verifier_name or settings.verifier, make_embedder(settings.embedder))
     claims: list[Claim] = []
     chunks: list[EvidenceChunk] = []
     candidates: list[Candidates] = []

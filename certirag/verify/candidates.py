@@ -99,8 +99,15 @@ _STOP: Final = frozenset(
 # A span that shares at least this part of a claim's content words speaks of the same matter:
 # leaving it unscored could hide a contradiction.
 NEEDED_SHARE: Final = 0.6
-# Pairs kept back for each claim: five sets of spans and one reading without the evidence.
-EXTRA_PAIRS: Final = 6
+# The sets of spans that the search for a smallest one may judge for a claim: of two, of three,
+# and the parts of a sufficient set of three that were not among the sets of two.
+MOST_PAIR_SETS: Final = 5
+MOST_TRIPLE_SETS: Final = 3
+MOST_PARTS: Final = 2
+# Pairs kept back for each claim: the sets of two and one reading without the evidence. Sets of
+# three are paid for by what a claim's share of the budget leaves over, so that single spans,
+# where contradictions show, are never given up for them.
+EXTRA_PAIRS: Final = MOST_PAIR_SETS + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +121,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The spans chosen for one claim, and what the caps left out."""
+    """The spans chosen for one claim, and what the caps left out.
+
+    *spare* is the number of pairs that may still be asked about the claim once every chosen span
+    has been judged alone.
+    """
 
     claim: Claim
     chosen: tuple[Candidate, ...]
     dropped: int
     needed_dropped: int
+    spare: int = EXTRA_PAIRS
 
 
 def choose_candidates(
@@ -136,9 +148,10 @@ def choose_candidates(
     claim is not starved by an early one. Ties fall to document order, so equal
     input gives equal output.
     """
-    budget = max(0, min(max_spans, max_pairs // max(1, len(claims)) - EXTRA_PAIRS))
+    share = max_pairs // max(1, len(claims))
+    budget = max(0, min(max_spans, share - EXTRA_PAIRS))
     spans = [
-        (chunk, span, _words(span.sentence), _words(chunk.context))
+        (chunk, span, content_words(span.sentence), content_words(chunk.context))
         for chunk in chunks
         for span in chunk.spans
         if span.visible
@@ -146,7 +159,7 @@ def choose_candidates(
     frequency = Counter(word for _, _, words, _ in spans for word in words)
     chosen = []
     for claim in claims:
-        words = _words(claim.text)
+        words = content_words(claim.text)
         weights = {w: 1.0 / (1.0 + math.log1p(frequency[w])) for w in words}
         preferred = {(ref.chunk_id, ref.span_id) for ref in claim.evidence_candidates}
         ranked = sorted(
@@ -164,7 +177,8 @@ def choose_candidates(
         related = [c for c in ranked if c.share > 0.0]
         rest = related[budget:]
         needed = sum(c.share >= NEEDED_SHARE for c in rest)
-        chosen.append(Candidates(claim, tuple(related[:budget]), len(rest), needed))
+        kept = tuple(related[:budget])
+        chosen.append(Candidates(claim, kept, len(rest), needed, share - len(kept)))
     return tuple(chosen)
 
 
@@ -178,7 +192,8 @@ def _share(weights: dict[str, float], own: frozenset[str], around: frozenset[str
     return round((found + headed / 3) / total, 6) if found else 0.0
 
 
-def _words(text: str) -> frozenset[str]:
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems of the words of *text* that carry meaning."""
     return frozenset(_stem(t) for t in _TOKEN.findall(text.casefold()) if t not in _STOP)
 
 

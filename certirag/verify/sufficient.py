@@ -1,0 +1,182 @@
+"""Scored spans in, the smallest set of them that reaches the target out (CertiRAG seed §7.2).
+
+The search is greedy and stops at the first size that suffices, each size one batch for all claims:
+  (1) single spans, which the caller has judged already;
+  (2) two spans: the best one with each partner that says what it leaves unsaid;
+  (3) three spans: the best two with each span that adds most;
+  (4) the parts of a set of three that were never judged: a member without which the rest still
+      reaches the target is dropped, so that every span in a certificate is needed there.
+A claim's own share of the pair budget bounds the search (`candidates.Candidates.spare`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
+
+from certirag.core.claim import Claim, RiskClass
+from certirag.core.text import joined_evidence, shared_context
+from certirag.ports import Judgement, Pair, Verifier
+from certirag.verify.candidates import (
+    MOST_PAIR_SETS,
+    MOST_PARTS,
+    MOST_TRIPLE_SETS,
+    Candidate,
+    Candidates,
+    content_words,
+)
+from certirag.verify.judge import judge_pairs
+
+# Where the search for a smallest set of spans ends (CertiRAG seed §7.2, its example threshold).
+ATTACH_TARGET: Final = 0.85
+# A comparison is looked up in two places (RFC-0004 §6.2); every other class in one.
+_WANTED: Final[dict[RiskClass, int]] = {"comparative_claim": 2}
+# What a word outside the claim that two spans share, and standing in one chunk, are worth beside
+# the share of the claim's words that a partner adds: enough to order partners that add as much.
+_BRIDGE: Final = 0.25
+_NEAR: Final = 0.25
+
+Members = tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanSet:
+    """Spans judged together, in reading order."""
+
+    members: Members
+    judgement: Judgement
+
+    @property
+    def entailed(self) -> float:
+        """The entailment score in [0, 1], or -1 where the verifier gave none."""
+        return self.judgement.entailed if self.judgement.label != "error" else -1.0
+
+
+def pair_of(claim: Claim, spans: Sequence[Candidate]) -> Pair:
+    """Return what the verifier sees: the claim's text, the sentences, their shared headings."""
+    context = shared_context([span.chunk for span in spans])
+    return Pair(claim.text, joined_evidence([span.span.sentence for span in spans]), context)
+
+
+def attached_sets(
+    candidates: Sequence[Candidates],
+    single: Sequence[Sequence[SpanSet]],
+    verifier: Verifier,
+) -> tuple[SpanSet | None, ...]:
+    """Return for each claim the set of spans to attach; None where it has no span at all.
+
+    *single* holds each claim's judged spans, in the order of *candidates*. Where no set reaches
+    `ATTACH_TARGET`, the best single span is attached, so that the record shows how far it fell
+    short. At most three calls of *verifier*, each with the pairs of all claims.
+    """
+    judged = [list(sets) for sets in single]
+    steps: tuple[Callable[[Candidates, Sequence[SpanSet]], list[Members]], ...]
+    steps = (_pairs_to_try, _triples_to_try, _parts_to_try)
+    for to_try in steps:
+        asked = [
+            (at, members) for at, c in enumerate(candidates) for members in to_try(c, judged[at])
+        ]
+        pairs = [pair_of(candidates[at].claim, members) for at, members in asked]
+        for (at, members), judgement in zip(asked, judge_pairs(verifier, pairs), strict=True):
+            judged[at].append(SpanSet(members, judgement))
+    return tuple(_attached(c, sets) for c, sets in zip(candidates, judged, strict=True))
+
+
+def _pairs_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:
+    """Return the sets of two worth judging where one span does not suffice."""
+    ranked = _ranked(judged)
+    if len(ranked) < 2 or _sufficient(c, judged) is not None:
+        return []
+    first = ranked[0].members
+    partners = _partners(c, first, ranked[1:])
+    return [_in_order((*first, p)) for p in partners[: max(0, min(MOST_PAIR_SETS, c.spare - 1))]]
+
+
+def _triples_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:
+    """Return the sets of three worth judging where no two spans suffice.
+
+    A third span is tried only when it adds something to the two, and only while the budget
+    covers the parts of the set too.
+    """
+    pairs = _ranked([s for s in judged if len(s.members) == 2])
+    allowed = min(MOST_TRIPLE_SETS, c.spare - 1 - len(pairs) - MOST_PARTS)
+    if not pairs or allowed < 1 or _sufficient(c, judged) is not None:
+        return []
+    best = pairs[0].members
+    others = [s for s in _ranked(judged) if len(s.members) == 1 and s.members[0] not in best]
+    added = [p for p in _partners(c, best, others) if _gain(c.claim, best, p) > 0.0]
+    return [_in_order((*best, p)) for p in added[:allowed]]
+
+
+def _parts_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:
+    """Return the parts of the sufficient set that were not judged: one of them may suffice."""
+    found = _sufficient(c, judged)
+    if found is None or len(found.members) < 3:
+        return []
+    known = {s.members for s in judged}
+    return [part for part in combinations(found.members, 2) if part not in known]
+
+
+def _attached(c: Candidates, judged: Sequence[SpanSet]) -> SpanSet | None:
+    if not judged:
+        return None
+    found = _sufficient(c, judged)
+    if found is None:
+        return _ranked([s for s in judged if len(s.members) == 1])[0]
+    parts = [s for s in judged if set(s.members) < set(found.members)]
+    for part in parts:  # where one could not be judged, the set was never shown to be smallest
+        if part.judgement.label == "error":
+            return replace(found, judgement=part.judgement)
+    return found
+
+
+def _sufficient(c: Candidates, judged: Sequence[SpanSet]) -> SpanSet | None:
+    """Return the smallest set at the target, of at least the class's number of spans."""
+    wanted = _WANTED.get(c.claim.risk_class, 1)
+    enough = [s for s in judged if s.entailed >= ATTACH_TARGET and len(s.members) >= wanted]
+    return min(_ranked(enough), key=lambda s: len(s.members), default=None)
+
+
+def _partners(c: Candidates, first: Members, others: Sequence[SpanSet]) -> list[Candidate]:
+    """Return the spans to try beside *first*, those that add most ahead.
+
+    Where a class asks for several pieces of evidence, the best-scored spans with other words
+    come first instead, for there each must speak for the claim.
+    """
+    said = {member.span.sentence for member in first}
+    spans = [s.members[0] for s in others if s.members[0].span.sentence not in said]
+    if _WANTED.get(c.claim.risk_class, 1) > 1:
+        return spans
+    return sorted(spans, key=lambda s: -_gain(c.claim, first, s))  # stable: ties by score
+
+
+def _gain(claim: Claim, first: Members, span: Candidate) -> float:
+    """Say what *span* adds to *first*: the share of the claim's words, a bridge, nearness.
+
+    A bridge is a word that the two share and the claim leaves out, such as the name over which
+    a claim of two steps was drawn together; near is the rest of a thought in the same chunk.
+    """
+    wanted, own = content_words(claim.text), content_words(span.span.sentence)
+    said = frozenset[str]().union(*(content_words(m.span.sentence) for m in first))
+    added = len((wanted & own) - said) / max(1, len(wanted))
+    bridge = _BRIDGE if (own & said) - wanted else 0.0
+    near = _NEAR if any(span.chunk.chunk_id == m.chunk.chunk_id for m in first) else 0.0
+    return added + bridge + near
+
+
+def _in_order(members: Members) -> Members:
+    return tuple(sorted(members, key=lambda m: (m.chunk.chunk_id, m.span.start)))
+
+
+def _ranked(sets: Sequence[SpanSet]) -> list[SpanSet]:
+    """Return *sets* best score first; ties by the words they share with the claim."""
+    return sorted(
+        sets,
+        key=lambda s: (
+            -s.entailed,
+            -sum(m.share for m in s.members),
+            [(m.chunk.chunk_id, m.span.start) for m in s.members],
+        ),
+    )
