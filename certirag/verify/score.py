@@ -1,12 +1,15 @@
 """Premise and hypothesis rows → rows with scores; premises of any length, none cut off.
 
 A long premise is read in windows of sentences. Support is the best over windows, and so is
-contradiction; one window that fails makes the row an ``error``, never a label.
+contradiction. A hypothesis of several sentences is worth what its weakest sentence is worth: one
+that is not supported is enough to be wrong. One window that fails, of any sentence, makes the row
+an ``error``, never a label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from certirag.core.text import joined_evidence
@@ -22,44 +25,61 @@ def score_rows(
     verifier: Verifier,
     split: SentenceSplitter,
     progress: Progress,
+    *,
+    window_sentences: int | None = WINDOW_SENTENCES,
 ) -> list[dict[str, object]]:
     """Return *rows* with ``label``, ``entailed``, ``not_enough_info``, ``contradicted`` added.
 
-    Each row holds strings ``premise`` and ``hypothesis``; its other fields pass through.
-    Scores are null where the label is ``error``.
+    Each row holds strings ``premise`` and ``hypothesis``; its other fields pass through, but what
+    it called ``label`` is called ``gold`` from here on, for ``label`` is the verifier's (a ``gold``
+    that is there already stays). Scores are null where the label is ``error``. With
+    *window_sentences* None a premise is handed over whole, to a verifier that cuts its own windows.
     """
     scored: list[dict[str, object]] = []
     for at in range(0, len(rows), _BATCH_ROWS):
         batch = rows[at : at + _BATCH_ROWS]
-        windows = [_windows(str(row["premise"]), split) for row in batch]
-        pairs = [
-            Pair(str(row["hypothesis"]), window)
-            for row, own in zip(batch, windows, strict=True)
-            for window in own
-        ]
-        judgements = judge_pairs(verifier, pairs)
-        taken = 0
-        for row, own in zip(batch, windows, strict=True):
-            scored.append({**row, **_aggregated(judgements[taken : taken + len(own)])})
-            taken += len(own)
+        asked = [_pairs(row, split, window_sentences) for row in batch]
+        pairs = [pair for of_row in asked for of_sentence in of_row for pair in of_sentence]
+        answers = iter(judge_pairs(verifier, pairs))
+        for row, of_row in zip(batch, asked, strict=True):
+            judged = [list(islice(answers, len(of_sentence))) for of_sentence in of_row]
+            scored.append({**_with_gold(row), **_weakest(judged)})
         progress("Scoring pairs", len(scored), len(rows))
     return scored
 
 
-def _windows(premise: str, split: SentenceSplitter) -> list[str]:
+def _with_gold(row: Mapping[str, object]) -> dict[str, object]:
+    kept = {name: value for name, value in row.items() if name != "label"}
+    return {**kept, "gold": row["label"]} if "label" in row and "gold" not in row else kept
+
+
+def _pairs(
+    row: Mapping[str, object], split: SentenceSplitter, window_sentences: int | None
+) -> list[list[Pair]]:
+    """Return for each sentence of the hypothesis its pairs with every window of the premise."""
+    premise, hypothesis = str(row["premise"]), str(row["hypothesis"])
+    windows = [premise] if window_sentences is None else _windows(premise, split, window_sentences)
+    sentences = [hypothesis[start:end] for start, end in split(hypothesis)]
+    return [[Pair(sentence, window) for window in windows] for sentence in sentences]
+
+
+def _windows(premise: str, split: SentenceSplitter, size: int) -> list[str]:
     """Return overlapping windows that together hold every sentence of *premise*."""
     sentences = [premise[start:end] for start, end in split(premise)]
-    last = max(1, len(sentences) - WINDOW_SENTENCES + 1)
-    return [joined_evidence(sentences[at : at + WINDOW_SENTENCES]) for at in range(last)]
+    last = max(1, len(sentences) - size + 1)
+    return [joined_evidence(sentences[at : at + size]) for at in range(last)]
 
 
-def _aggregated(judgements: Sequence[Judgement]) -> dict[str, object]:
-    if not judgements or any(j.label == "error" or j.truncated for j in judgements):
+def _weakest(sentences: Sequence[Sequence[Judgement]]) -> dict[str, object]:
+    """Return the row's label and scores: least support and most contradiction of a sentence."""
+    unsound = [not own or any(j.label == "error" or j.truncated for j in own) for own in sentences]
+    if not sentences or any(unsound):
         nothing = dict.fromkeys(("entailed", "not_enough_info", "contradicted"))
         return {"label": "error", **nothing}
-    entailed = max(judgement.entailed for judgement in judgements)
-    # What some window supports is not contradicted by another that speaks of something else.
-    contradicted = min(max(judgement.contradicted for judgement in judgements), 1.0 - entailed)
+    over_windows = [_best(judgements) for judgements in sentences]
+    # The two fit together: support is no more than what the most contradicted sentence has.
+    entailed = min(support for support, _ in over_windows)
+    contradicted = max(against for _, against in over_windows)
     scores = {
         "entailed": round(entailed, 6),
         "not_enough_info": round(max(0.0, 1.0 - entailed - contradicted), 6),
@@ -67,3 +87,10 @@ def _aggregated(judgements: Sequence[Judgement]) -> dict[str, object]:
     }
     label = max(scores, key=lambda name: scores[name])
     return {"label": label, **scores}
+
+
+def _best(judgements: Sequence[Judgement]) -> tuple[float, float]:
+    """Return the support and the contradiction of one sentence over all windows."""
+    entailed = max(judgement.entailed for judgement in judgements)
+    # What some window supports is not contradicted by another that speaks of something else.
+    return entailed, min(max(judgement.contradicted for judgement in judgements), 1.0 - entailed)
