@@ -8,11 +8,13 @@ output and nothing else there.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import sys
+import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -68,7 +70,7 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
 
 def _ask(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.bootstrap import build_services, load_policy, open_index  # noqa: PLC0415
-    from certirag.pipeline import answer_question  # noqa: PLC0415
+    from certirag.pipeline import answer_question, probe_answer  # noqa: PLC0415
 
     asked = load_policy(options.profile) if options.profile else None
     services = build_services(settings)
@@ -79,12 +81,14 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
         asked_policy=asked,
         progress=_progress,
     )
+    if options.probe:
+        answer = probe_answer(answer.export, services, progress=_progress)
     return _show(answer.export, options, services.trusted)
 
 
 def _verify(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.bootstrap import build_services, index_of_paths, load_policy  # noqa: PLC0415
-    from certirag.pipeline import verify_draft  # noqa: PLC0415
+    from certirag.pipeline import probe_answer, verify_draft  # noqa: PLC0415
 
     asked = load_policy(options.profile) if options.profile else None
     question, draft = _read_draft(options.draft)
@@ -95,6 +99,8 @@ def _verify(options: argparse.Namespace, settings: Settings) -> int:
     answer = verify_draft(
         draft, index, services, question=question, asked_policy=asked, progress=_progress
     )
+    if options.probe:
+        answer = probe_answer(answer.export, services, progress=_progress)
     return _show(answer.export, options, services.trusted)
 
 
@@ -138,6 +144,34 @@ def _check(options: argparse.Namespace, settings: Settings) -> int:
     return 0 if all(report.verdict == "VALID" for _, report in reports) else CHECK_FAILED
 
 
+def _bench(options: argparse.Namespace, settings: Settings) -> int:
+    from certirag.eval.bench import run_bench  # noqa: PLC0415
+    from certirag.eval.bench_report import report_lines  # noqa: PLC0415
+    from certirag.eval.workload import demo_workloads, own_workload  # noqa: PLC0415
+
+    if options.questions and not options.data:
+        raise InputError("--questions needs documents too: give --data PATH")
+    if options.out and not options.out.absolute().parent.is_dir():
+        raise InputError(f"{options.out}: cannot be written: {options.out.parent} is no folder")
+    if options.verifier:
+        settings = replace(settings, verifier=options.verifier)
+    report = run_bench(
+        own_workload(options.data, options.questions) if options.data else demo_workloads(),
+        settings,
+        _progress,
+        repeat=options.repeat,
+        limit=options.limit,
+    )
+    if options.out:
+        _write_beside(options.out, _json_line(report))
+        _note(f"measurements written to {options.out}")
+    if options.json:
+        _print_json(report)
+    else:
+        print("\n".join(visible(line) for line in report_lines(report)))
+    return 0
+
+
 def _show(
     export: bytes, options: argparse.Namespace, trusted: Mapping[str, Ed25519PublicKey]
 ) -> int:
@@ -170,7 +204,8 @@ def _read_draft(path: Path) -> tuple[str, str]:
 
 def _read_rows(path: Path) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+    text = _read_gzipped(path) if path.suffix == ".gz" else _read_text(path)
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -192,6 +227,15 @@ def _read_text(path: Path) -> str:
         return path.read_text("utf-8")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text: save it as UTF-8") from error
+
+
+def _read_gzipped(path: Path) -> str:
+    try:
+        return gzip.decompress(path.read_bytes()).decode("utf-8")
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: cannot be read as gzip ({error}): check the file") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not UTF-8 text: save it as UTF-8") from error
 
@@ -267,7 +311,7 @@ def _parser() -> argparse.ArgumentParser:
     verify.set_defaults(run=_verify)
 
     score = commands.add_parser("score", help="score premise and hypothesis pairs")
-    score.add_argument("--pairs", required=True, type=Path, metavar="IN.jsonl")
+    score.add_argument("--pairs", required=True, type=Path, metavar="IN.jsonl[.gz]")
     score.add_argument("--out", required=True, type=Path, metavar="OUT.jsonl")
     score.add_argument("--verifier", metavar="NAME")
     score.set_defaults(run=_score)
@@ -279,11 +323,30 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--rescore", action="store_true", help="run the verifier again")
     check.add_argument("--json", action="store_true")
     check.set_defaults(run=_check)
+
+    bench = commands.add_parser("bench", help="measure speed and memory of each stage")
+    bench.add_argument("--data", nargs="+", type=Path, metavar="PATH", default=[])
+    bench.add_argument("--questions", type=Path, metavar="FILE.jsonl")
+    bench.add_argument("--verifier", metavar="NAME")
+    bench.add_argument("--repeat", type=_at_least_one, metavar="N", default=1)
+    bench.add_argument("--limit", type=_at_least_one, metavar="N", help="ask the first N questions")
+    bench.add_argument("--out", type=Path, metavar="FILE", help="write the measurements as JSON")
+    bench.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    bench.set_defaults(run=_bench)
     return parser
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a whole number of at least 1")
+    return int(text)
 
 
 def _add_answer_options(parser: argparse.ArgumentParser, *, mode: Mode) -> None:
     parser.add_argument("--mode", choices=[m.value for m in Mode], default=mode.value)
     parser.add_argument("--profile", metavar="NAME", help="a policy; it can only tighten")
+    parser.add_argument(
+        "--probe", action="store_true", help="plant errors in the answer and say what was caught"
+    )
     parser.add_argument("--export", type=Path, metavar="FILE", help="write the audit JSON")
     parser.add_argument("--json", action="store_true", help="print the audit JSON")

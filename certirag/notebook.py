@@ -13,7 +13,13 @@ from pathlib import Path
 
 from certirag.bootstrap import build_services, index_of_paths, load_policy, open_index
 from certirag.errors import CertificateError
-from certirag.pipeline import Services, SignedAnswer, answer_question, verify_draft
+from certirag.pipeline import (
+    Services,
+    SignedAnswer,
+    answer_question,
+    probe_answer,
+    verify_draft,
+)
 from certirag.render import (
     Mode,
     Presentation,
@@ -73,11 +79,13 @@ def ask(
     *,
     profile: str | None = None,
     mode: str = "strict",
+    probe: bool = False,
 ) -> Certificate:
     """Answer *question* from the index directory *index* and return the certificate.
 
     *profile* names a policy and can only tighten the one in force; *mode* is ``strict``,
-    ``mixed`` or ``debug``. Raises a CertiRAGError whose one line names the input and the mend.
+    ``mixed`` or ``debug``; *probe* plants errors in the answer, and a claim whose error passes
+    loses its badge. Raises a CertiRAGError whose one line names the input and the mend.
     """
     services = _services()
     answer = answer_question(
@@ -86,7 +94,7 @@ def ask(
         services,
         asked_policy=load_policy(profile) if profile else None,
     )
-    return Certificate(answer, services, Mode(mode))
+    return Certificate(_probed(answer, services) if probe else answer, services, Mode(mode))
 
 
 def verify(
@@ -96,8 +104,12 @@ def verify(
     question: str = "",
     profile: str | None = None,
     mode: str = "mixed",
+    probe: bool = False,
 ) -> Certificate:
-    """Check the text *draft* against the files or folders *sources*, claim by claim."""
+    """Check the text *draft* against the files or folders *sources*, claim by claim.
+
+    *profile*, *mode* and *probe* are those of `ask`.
+    """
     services = _services()
     paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     index, _skipped = index_of_paths([Path(p) for p in paths], services, lambda *_: None)
@@ -108,7 +120,11 @@ def verify(
         question=question,
         asked_policy=load_policy(profile) if profile else None,
     )
-    return Certificate(answer, services, Mode(mode))
+    return Certificate(_probed(answer, services) if probe else answer, services, Mode(mode))
+
+
+def _probed(answer: SignedAnswer, services: Services) -> SignedAnswer:
+    return probe_answer(answer.export, services)
 
 
 @cache

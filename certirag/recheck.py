@@ -7,12 +7,14 @@ from pathlib import Path
 
 from certirag.audit.keys import read_public_key, trusted_keys
 from certirag.bootstrap import make_embedder, make_verifier, read_limits
+from certirag.claim_ir.planted import PLANTER
 from certirag.core.certificate import AnswerRecord, key_id
 from certirag.core.text import sha256_hex
 from certirag.errors import InputError
 from certirag.ingest.collect import Found, collect
-from certirag.render import CheckReport, check_export
+from certirag.render import CheckReport, certify, check_export
 from certirag.settings import Settings
+from certirag.verify.plant import plant_errors
 from certirag.verify.rescore import first_difference
 
 
@@ -26,9 +28,9 @@ def check_file(
 ) -> CheckReport:
     """Check one audit export under pinned keys; see `render.check_export`.
 
-    *sources* are compared with the recorded digests (STALE), and *rescore* runs the recorded
-    verifier again (NOT-REPRODUCIBLE). Raises InputError when a file cannot be read or no key
-    is pinned.
+    *sources* are compared with the recorded digests (STALE), and *rescore* plants the recorded
+    errors and runs the recorded verifier again (NOT-REPRODUCIBLE). Raises InputError when a file
+    cannot be read or no key is pinned.
     """
     try:
         data = path.read_bytes()
@@ -74,5 +76,23 @@ def _rescored(report: CheckReport, record: AnswerRecord, settings: Settings) -> 
         if recorded[model.role] != model:
             reason = f"the {model.role} here is {model.name} {model.version} with another digest"
             return CheckReport("NOT-REPRODUCIBLE", reason, record)
-    difference = first_difference(record, verifier)
+    difference = _planted_otherwise(record) or first_difference(record, verifier)
     return CheckReport("NOT-REPRODUCIBLE", difference, record) if difference else report
+
+
+def _planted_otherwise(record: AnswerRecord) -> str:
+    """Say what is planted in the record's claims now and was not, or ""; no probe, no difference."""
+    probe = record.probe
+    if probe is None:
+        return ""
+    if probe.planter != PLANTER:
+        return f"the errors were planted by {probe.planter!r}, here it is {PLANTER!r}"
+    measured = (record.claim_ir.claims, record.verification, record.retrieval.chunks)
+    decisions, _ = certify(*measured, record.policy)
+    verified = {d.claim_id for d in decisions if d.render_state == "VERIFIED"}
+    claims = [claim for claim in record.claim_ir.claims if claim.id in verified]
+    limit = record.policy.max_claim_tokens
+    planted = plant_errors(claims, *measured[1:], max_tokens=limit)
+    if (planted.errors, planted.left_out) != (probe.planted, probe.left_out):
+        return "other errors are planted in its claims here than in the record"
+    return ""

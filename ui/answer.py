@@ -11,8 +11,8 @@ import streamlit as st
 from certirag.core.policy import Policy
 from certirag.errors import CertificateError
 from certirag.render import NOTICE, Chip, Mode, Presentation, present
-from ui import debug, drawer
-from ui.contract_text import REASON_OTHER, REASONS
+from ui import debug, drawer, run
+from ui.contract_text import PLANT_HELP, REASON_OTHER, REASONS
 from ui.inert import draw_facts, draw_lines, draw_place, draw_text
 
 if TYPE_CHECKING:
@@ -30,10 +30,12 @@ def show_answer(
     trusted: Mapping[str, Ed25519PublicKey],
     floor: Policy,
     of_draft: bool = False,
+    key: str = "",
 ) -> None:
     """Draw what *mode* shows of *export*; every badge is derived again on each call.
 
-    A record that does not hold shows one plain line and nothing else.
+    A record that does not hold shows one plain line and nothing else. *key* is where the session
+    keeps the export; with it the footer offers to plant errors in the answer.
     """
     try:
         presentation = present(export, mode, trusted=trusted, floor=floor)
@@ -45,7 +47,7 @@ def show_answer(
         _draw_claims(presentation, of_draft=of_draft)
         if mode is Mode.DEBUG:
             debug.draw_debug(presentation)
-        _draw_footer(presentation, export)
+        _draw_footer(presentation, export, key)
     drawer.open_if_asked(presentation)
 
 
@@ -160,10 +162,12 @@ def _place(source: drawer.SourceLike) -> tuple[str, str]:
     return source.title, drawer.place_in(source)
 
 
-def _draw_footer(presentation: Presentation, export: bytes) -> None:
+def _draw_footer(presentation: Presentation, export: bytes, key: str) -> None:
     trace_id = presentation.record.trace_id
     name = trace_id if _TRACE_ID.fullmatch(trace_id) else "answer"
     st.caption(NOTICE)
+    if presentation.probe is not None:
+        draw_text(f"Planted errors: {presentation.probe.sentence}", "note")
     with st.container(horizontal=True, vertical_alignment="center", key="footer"):
         st.download_button(
             "Download audit JSON",
@@ -172,4 +176,12 @@ def _draw_footer(presentation: Presentation, export: bytes) -> None:
             mime="application/json",
             on_click="ignore",
         )
+        if key and presentation.probe is None and presentation.summary.verified:
+            st.button(
+                "Plant errors in this answer",
+                key="plant",
+                help=PLANT_HELP,
+                on_click=run.ask_to_plant,
+                args=(key,),
+            )
         draw_text(f"Trace {trace_id}", "note", max_lines=1)

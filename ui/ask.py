@@ -62,9 +62,10 @@ def _display() -> tuple[Mode, Policy]:
 
 def _show_kept(key: str, mode: Mode, policy: Policy, *, of_draft: bool) -> bool:
     """Draw the answer that this session keeps under *key*; say whether there is one."""
+    run.plant_if_asked(key)
     export = run.kept_export(key)
     if not export:
         return False
     trusted = services.shared().services.trusted
-    show_answer(export, mode, trusted=trusted, floor=policy, of_draft=of_draft)
+    show_answer(export, mode, trusted=trusted, floor=policy, of_draft=of_draft, key=key)
     return True

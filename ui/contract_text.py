@@ -13,6 +13,9 @@ again. A claim is shown as Verified when *every* rule below answered "passed":
 - no sentence it was compared with contradicts it;
 - every number, date and unit in the claim stands in those sentences.
 
+*Plant errors in this answer* tests that on the answer before you: small errors are put into its
+claims, and a claim whose error passes every rule loses its badge.
+
 The badge is worked out again from the signed record each time a page is drawn. It is never
 stored, never sent, and no text in a question, a document or an answer can make one.
 """
@@ -43,6 +46,14 @@ RECORD: Final = """
 scores, decisions, policy and models. `certirag check FILE` derives every badge again from it on
 any machine and answers VALID, STALE, TAMPERED or NOT-REPRODUCIBLE.
 """
+# Of a rule that no policy lists: it is asked where errors were planted in an answer.
+PLANTED_RULE: Final = "planted_errors"
+PLANTED_TITLE: Final = "Planted errors are caught"
+PLANT_HELP: Final = (
+    "Changes a number, date, unit, name or negation in each claim that has a badge and sends it "
+    "through the same checks. A claim whose false twin passes them loses its badge. The result "
+    "is a new signed record."
+)
 # Rule name → its title, and what it asks in plain words with the thresholds in force.
 RULE_TITLES: Final[dict[str, str]] = {
     "evidence": "Evidence is attached",

@@ -9,13 +9,20 @@ import streamlit as st
 
 from certirag.core.policy import Policy
 from certirag.core.verdict import is_score
-from certirag.render import Chip, EvidenceView, Mode, Presentation
-from ui.contract_text import RULE_TITLES
+from certirag.render import Chip, EvidenceView, Mode, Presentation, counted_sentence
+from ui.contract_text import PLANTED_RULE, PLANTED_TITLE, RULE_TITLES
 from ui.inert import draw_findings, draw_meter, draw_quote, draw_status, draw_table, draw_text
+from ui.risk import draw_risk
 
 _PARAM: Final = "claim"
 _WIDTH: Final = 560
 _CLOSEST: Final = 2
+_TITLES: Final = {**RULE_TITLES, PLANTED_RULE: PLANTED_TITLE}
+_OUTCOMES: Final = {
+    "caught": "Caught",
+    "survived": "Passed every rule",
+    "unmeasured": "Not measured",
+}
 
 
 class SourceLike(Protocol):
@@ -62,8 +69,11 @@ def _drawer(chip: Chip, presentation: Presentation) -> None:
     _draw_evidence(chip, presentation.policy)
     st.subheader("Rules", anchor=False)
     draw_findings(
-        (RULE_TITLES.get(finding.rule, finding.rule), finding) for finding in chip.failures_first
+        (_TITLES.get(finding.rule, finding.rule), finding) for finding in chip.failures_first
     )
+    _draw_planted(chip, presentation)
+    if all(finding.passed is True for finding in chip.findings):
+        draw_risk(presentation)
     if presentation.mode is Mode.DEBUG:
         _draw_others([view for view in chip.evidence if not view.attached])
 
@@ -125,6 +135,19 @@ def _draw_view(view: EvidenceView) -> None:
             *([] if view.span.visible else ["Hidden from readers: no evidence"]),
         ],
     )
+
+
+def _draw_planted(chip: Chip, presentation: Presentation) -> None:
+    """Draw the errors planted in this claim and what came of each, where some were asked for."""
+    if presentation.probe is None:
+        return
+    st.subheader("Planted errors", anchor=False)
+    draw_text(counted_sentence(chip.planted), "note")
+    if chip.planted:
+        draw_table(
+            ("Error", "Claim with the error", "Outcome", "Because"),
+            [(p.kind, p.text, _OUTCOMES[p.outcome], p.reason) for p in chip.planted],
+        )
 
 
 def _draw_others(views: Sequence[EvidenceView]) -> None:

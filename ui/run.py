@@ -9,7 +9,7 @@ import streamlit as st
 
 from certirag.core.policy import Policy
 from certirag.errors import AuditError, CertiRAGError
-from certirag.pipeline import SignedAnswer, answer_question, verify_draft
+from certirag.pipeline import SignedAnswer, answer_question, probe_answer, verify_draft
 from certirag.ports import Progress
 from ui import services
 from ui.inert import draw_text
@@ -17,7 +17,7 @@ from ui.inert import draw_text
 if TYPE_CHECKING:
     from certirag.ports import Index
 
-Way = Literal["ask", "draft"]
+Way = Literal["ask", "draft", "plant"]
 # The names of the stages are ours: a label is a markdown sink, so no line from elsewhere goes in.
 STAGES: Final[dict[Way, tuple[str, ...]]] = {
     "ask": (
@@ -34,8 +34,23 @@ STAGES: Final[dict[Way, tuple[str, ...]]] = {
         "4 of 5 · Verifying claims against evidence",
         "5 of 5 · Signing and recording",
     ),
+    "plant": (
+        "1 of 3 · Planting errors in the answer",
+        "2 of 3 · Verifying the planted errors",
+        "3 of 3 · Signing and recording",
+    ),
 }
-_NO_RECORD: Final = "The audit log could not be written, so no answer is shown. "
+_PLANT: Final = "plant_asked"
+_NO_RECORD: Final[dict[Way, str]] = {
+    "ask": "The audit log could not be written, so no answer is shown. ",
+    "draft": "The audit log could not be written, so no answer is shown. ",
+    "plant": "The audit log could not be written, so no errors were planted. ",
+}
+_FAILED: Final[dict[Way, str]] = {
+    "ask": "No answer",
+    "draft": "No answer",
+    "plant": "No errors were planted",
+}
 
 
 def ask(question: str, index: Index, policy: Policy, *, key: str) -> None:
@@ -62,6 +77,25 @@ def check_draft(draft: str, index: Index, policy: Policy, *, question: str, key:
     )
 
 
+def ask_to_plant(key: str) -> None:
+    """Ask for errors to be planted on this run in the answer kept under *key* (a callback)."""
+    st.session_state[_PLANT] = key
+
+
+def plant_if_asked(key: str) -> None:
+    """Plant errors in the answer kept under *key* if asked; on an error keep the answer as it is."""
+    export = kept_export(key)
+    if st.session_state.get(_PLANT) != key:
+        return
+    st.session_state.pop(_PLANT)
+    if not export:
+        return
+    common = services.shared().services
+    _run(key, "plant", lambda progress: probe_answer(export, common, progress=progress))
+    if not kept_export(key):
+        st.session_state[key] = export
+
+
 def kept_export(key: str) -> bytes:
     """Return the export kept under *key*, b"" when there is none."""
     kept = st.session_state.get(key, b"")
@@ -82,10 +116,10 @@ def _run(key: str, way: Way, work: Callable[[Progress], SignedAnswer]) -> None:
             with services.shared().lock:
                 st.session_state[key] = work(progress).export
         except AuditError as error:
-            status.update(label="No answer", state="error")
-            draw_text(_NO_RECORD + str(error), "error")
+            status.update(label=_FAILED[way], state="error")
+            draw_text(_NO_RECORD[way] + str(error), "error")
         except CertiRAGError as error:
-            status.update(label="No answer", state="error")
+            status.update(label=_FAILED[way], state="error")
             draw_text(str(error), "error")
     if kept_export(key):
         slot.empty()

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from certirag.core.claim import ClaimIR
 from certirag.core.models import ModelIdentity
 from certirag.core.policy import Policy
+from certirag.core.probe import Probe
 from certirag.core.text import EvidenceChunk, sha256_hex
 from certirag.core.verdict import VerificationResult
 from certirag.errors import CertificateError, CertiRAGError
@@ -107,7 +108,12 @@ class AnswerSummary:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """Everything that a stranger needs to derive every badge of one answer again."""
+    """Everything that a stranger needs to derive every badge of one answer again.
+
+    *probe* is there when errors were planted in the answer's claims. Each stands in one of them,
+    and they are judged under a policy that this record's refines, for a stricter one would catch
+    more: CertificateError otherwise.
+    """
 
     question: str
     retrieval: RetrievalRecord
@@ -121,6 +127,19 @@ class AnswerRecord:
     config_hash: str
     created_at: str
     trace_id: str
+    probe: Probe | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a probe of other claims, or one that is judged more strictly than the claims."""
+        if self.probe is None:
+            return
+        if {e.claim_id for e in self.probe.planted} - {c.id for c in self.claim_ir.claims}:
+            raise CertificateError("an error is planted in a claim that the answer does not make")
+        if not self.policy.refines(self.probe.policy):
+            raise CertificateError(
+                f"planted errors are judged under {self.probe.policy.name!r}, "
+                f"which is stricter than the answer's {self.policy.name!r}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +182,14 @@ def load_public_key(raw: bytes) -> Ed25519PublicKey:
 
 
 def record_json(record: AnswerRecord) -> dict[str, Any]:
-    """Return *record* as JSON values, in the field order of the published schema."""
-    return cast("dict[str, Any]", _RECORD.dump_python(record, mode="json"))
+    """Return *record* as JSON values, in the field order of the published schema.
+
+    A record without a probe has no such key, so it reads as it did before there were any.
+    """
+    value = cast("dict[str, Any]", _RECORD.dump_python(record, mode="json"))
+    if record.probe is None:
+        del value["probe"]
+    return value
 
 
 def statement_bytes(record: AnswerRecord) -> bytes:

@@ -3,6 +3,7 @@
 from certirag.render.certify import certify
 from certirag.render.check import CheckReport, check_export
 from certirag.render.inert import highlight_html, inert_html, oddities, visible
+from certirag.render.planted import PlantedView, ProbeView, counted_sentence
 from certirag.render.present import Chip, EvidenceView, Mode, Presentation, present
 from certirag.render.static import NOTICE, presentation_html, presentation_text
 
@@ -12,9 +13,12 @@ __all__ = [
     "Chip",
     "EvidenceView",
     "Mode",
+    "PlantedView",
     "Presentation",
+    "ProbeView",
     "certify",
     "check_export",
+    "counted_sentence",
     "highlight_html",
     "inert_html",
     "oddities",

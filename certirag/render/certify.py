@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,11 +15,14 @@ from certirag.core.certificate import (
 )
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
+from certirag.core.probe import Probe
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
 from certirag.render.gate import Case, Decision, RenderState, decide, state_of
+from certirag.render.planted import PLANTED_ERRORS, planted_cases, planted_errors
 from certirag.render.rules import RULES
 
+_ALL_RULES: Final = {**RULES, PLANTED_ERRORS: planted_errors}
 _HIGH_RISK: Final = frozenset({"scope_claim", "comparative_claim"})
 
 
@@ -28,9 +31,13 @@ def certify(
     results: Sequence[VerificationResult],
     chunks: Sequence[EvidenceChunk],
     policy: Policy,
+    probe: Probe | None = None,
 ) -> tuple[tuple[RendererDecision, ...], AnswerSummary]:
-    """Decide every claim under *policy* and return the decisions as records."""
-    decisions = decide_all(claims, results, chunks, policy)
+    """Decide every claim under *policy* and return the decisions as records.
+
+    A *probe* can only take badges: from the claims whose planted errors were not all caught.
+    """
+    decisions = decide_all(claims, results, chunks, policy, probe)
     records = tuple(_record(decision, policy) for decision in decisions)
     return records, summarise(claims, decisions)
 
@@ -40,6 +47,7 @@ def decide_all(
     results: Sequence[VerificationResult],
     chunks: Sequence[EvidenceChunk],
     policy: Policy,
+    probe: Probe | None = None,
 ) -> tuple[Decision, ...]:
     """Return one decision per claim, in order.
 
@@ -51,11 +59,15 @@ def decide_all(
     chunk_ids = Counter(chunk.chunk_id for chunk in chunks)
     by_claim = {result.claim_id: result for result in results}
     by_chunk = {c.chunk_id: c for c in chunks if chunk_ids[c.chunk_id] == 1}
+    planted = defaultdict[str, list[Case]](list)
+    for error, case in planted_cases(probe, claims, results, by_chunk) if probe else ():
+        planted[error.claim_id].append(case)
     decisions = []
     for claim in claims:
         sole = claim_ids[claim.id] == 1 and result_ids[claim.id] == 1
         result = by_claim[claim.id] if sole else _no_result(claim.id)
-        decisions.append(decide(Case(claim, result, by_chunk, policy), RULES))
+        case = Case(claim, result, by_chunk, policy, tuple(planted[claim.id]))
+        decisions.append(decide(case, _ALL_RULES))
     return tuple(decisions)
 
 

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from certirag.core.certificate import AnswerRecord, open_export
 from certirag.errors import CertificateError
 from certirag.render.certify import certify
+from certirag.render.planted import probe_view
 
 CheckVerdict = Literal["VALID", "STALE", "TAMPERED", "NOT-REPRODUCIBLE"]
 
@@ -30,9 +31,8 @@ def check_export(data: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> CheckR
         record = open_export(data, trusted)
     except CertificateError as error:
         return CheckReport("TAMPERED", str(error))
-    decisions, summary = certify(
-        record.claim_ir.claims, record.verification, record.retrieval.chunks, record.policy
-    )
+    measured = (record.claim_ir.claims, record.verification, record.retrieval.chunks)
+    decisions, summary = certify(*measured, record.policy, record.probe)
     if len(decisions) != len(record.decisions):
         return CheckReport("TAMPERED", "there is not one decision per claim")
     for derived, recorded in zip(decisions, record.decisions, strict=True):
@@ -45,6 +45,7 @@ def check_export(data: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> CheckR
     if (summary.decision, summary.verified) != (record.answer.decision, record.answer.verified):
         return CheckReport("TAMPERED", "the answer's summary does not follow from its claims")
     verified = sum(decision.render_state == "VERIFIED" for decision in decisions)
-    return CheckReport(
-        "VALID", f"signature holds; {verified} of {len(decisions)} claims verified", record
-    )
+    reason = f"signature holds; {verified} of {len(decisions)} claims verified"
+    if record.probe is not None:
+        reason += f"; planted errors: {probe_view(record.probe, *measured).sentence.rstrip('.')}"
+    return CheckReport("VALID", reason, record)

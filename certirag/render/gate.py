@@ -46,12 +46,17 @@ class NamedFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """All that a decision may look at: the claim, its measurement, the evidence, the policy."""
+    """All that a decision may look at: the claim, its measurement, the evidence, the policy.
+
+    *planted* are the cases of errors planted in the claim: where there are any, a decision asks
+    one rule more, whatever the policy lists.
+    """
 
     claim: Claim
     result: VerificationResult
     chunks: Mapping[str, EvidenceChunk]
     policy: Policy
+    planted: tuple[Case, ...] = ()
 
 
 Rule = Callable[[Case], Finding]
@@ -90,7 +95,8 @@ def decide(case: Case, rules: Mapping[str, Rule]) -> Decision:
     *rules* maps rule names to functions; a name that the policy lists and the map lacks
     refuses. BLOCKED needs a sound contradiction at or above the policy's threshold.
     """
-    findings = tuple(_ask(name, rules.get(name), case) for name in case.policy.rules)
+    asked = (*case.policy.rules, *(("planted_errors",) if case.planted else ()))
+    findings = tuple(_ask(name, rules.get(name), case) for name in asked)
     if findings and all(finding.passed is True for finding in findings):
         state = RenderState.VERIFIED
     elif _contradicted(case):

@@ -21,9 +21,12 @@ from certirag.core.verdict import SpanScore, VerificationResult
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
 from certirag.render.gate import Decision, RenderState, state_of
+from certirag.render.planted import PLANTED_ERRORS, PlantedView, ProbeView, probe_view
 
 # Failures of these rules tell a reader more than the low score that they bring along.
-_TELLING: Final = frozenset({"not_contradicted", "numbers", "well_formed", "uncontested"})
+_TELLING: Final = frozenset(
+    {"not_contradicted", "numbers", "well_formed", "uncontested", PLANTED_ERRORS}
+)
 
 
 class Mode(StrEnum):
@@ -55,6 +58,7 @@ class Chip:
     evidence: tuple[EvidenceView, ...]
     claim: Claim
     result: VerificationResult | None
+    planted: tuple[PlantedView, ...] = ()
 
     @property
     def failures_first(self) -> tuple[FindingRecord, ...]:
@@ -78,7 +82,7 @@ class Presentation:
     """An answer ready to draw.
 
     *shown* are open, *folded* are drawn collapsed with a warning, *hidden* says how many claims
-    this mode leaves out altogether.
+    this mode leaves out altogether. *probe* says what came of planted errors, if any were asked for.
     """
 
     mode: Mode
@@ -90,6 +94,7 @@ class Presentation:
     summary: AnswerSummary
     policy: Policy
     record: AnswerRecord
+    probe: ProbeView | None = None
 
 
 def present(
@@ -107,11 +112,13 @@ def present(
     record = open_export(export, trusted)
     policy = record.policy if floor is None else record.policy.meet(floor)
     claims = record.claim_ir.claims
-    decisions = decide_all(claims, record.verification, record.retrieval.chunks, policy)
+    measured = (claims, record.verification, record.retrieval.chunks)
+    decisions = decide_all(*measured, policy, record.probe)
+    probe = None if record.probe is None else probe_view(record.probe, *measured)
     by_state: dict[RenderState, list[Chip]] = {state: [] for state in RenderState}
     chips = []
     for claim, decision in zip(claims, decisions, strict=True):
-        chip = _chip(claim, decision, record)
+        chip = _chip(claim, decision, record, probe)
         by_state[state_of(decision)].append(chip)
         chips.append(chip)
     verified = tuple(by_state[RenderState.VERIFIED])
@@ -130,6 +137,7 @@ def present(
         summary=summary,
         policy=policy,
         record=record,
+        probe=probe,
     )
 
 
@@ -145,7 +153,7 @@ def _headline(summary: AnswerSummary) -> str:
     return f"{summary.verified} of {total} claims {verb} verified against the documents."
 
 
-def _chip(claim: Claim, decision: Decision, record: AnswerRecord) -> Chip:
+def _chip(claim: Claim, decision: Decision, record: AnswerRecord, probe: ProbeView | None) -> Chip:
     results = [r for r in record.verification if r.claim_id == claim.id]
     result = results[0] if len(results) == 1 else None
     return Chip(
@@ -156,6 +164,7 @@ def _chip(claim: Claim, decision: Decision, record: AnswerRecord) -> Chip:
         evidence=() if result is None else _evidence(result, record),
         claim=claim,
         result=result,
+        planted=() if probe is None else tuple(p for p in probe.planted if p.claim_id == claim.id),
     )
 
 

@@ -32,6 +32,8 @@ def presentation_html(presentation: Presentation) -> str:
         parts.append(f"<details><summary>What we could not verify ({count})</summary>")
         parts += [_chip_html(chip) for chip in presentation.folded]
         parts.append("</details>")
+    if presentation.probe is not None:
+        parts.append(f"<p>Planted errors: {inert_html(presentation.probe.sentence)}</p>")
     parts.append(f'<p style="font-size:.85em">{inert_html(NOTICE)}</p></section>')
     return "".join(parts)
 
@@ -47,6 +49,8 @@ def presentation_text(presentation: Presentation) -> str:
             lines += _chip_lines(chip)
     if presentation.hidden:
         lines += ["", f"{presentation.hidden} contradicted, shown in debug mode only."]
+    if presentation.probe is not None:
+        lines += ["", f"Planted errors: {presentation.probe.sentence}"]
     summary = presentation.summary
     lines += [
         "",

@@ -16,12 +16,17 @@ TOLERANCE: Final = 0.005
 def first_difference(record: AnswerRecord, verifier: Verifier) -> str:
     """Return in plain words which score differs by more than `TOLERANCE`, or "" when none does.
 
-    Every scored span is judged again, and every attached set; what cannot be judged differs.
+    Every scored span is judged again, and every attached set, of the claims and of the errors
+    planted in them; what cannot be judged differs.
     """
     chunks = {chunk.chunk_id: chunk for chunk in record.retrieval.chunks}
     claims = {claim.id: claim.text for claim in record.claim_ir.claims}
+    results = record.verification
+    if record.probe is not None:
+        claims |= {error.id: error.text for error in record.probe.planted}
+        results += record.probe.verification
     asked: list[tuple[str, Pair, float | None]] = []
-    for result in record.verification:
+    for result in results:
         claim = claims[result.claim_id]
         for score in result.all_scores:
             chunk = chunks[score.chunk_id]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from certirag.audit.keys import trusted_keys
 from certirag.cli import main
 from certirag.core.schemas import published_schemas
 from certirag.render import check_export
+from certirag.train.report import figures, read_scored
 
 POLICY = FIXTURES / "corpora" / "policy"
 QUESTION = "How many days of annual leave do full-time employees receive?"
@@ -194,6 +196,25 @@ def test_score_adds_labels_and_keeps_fields(home: Path, tmp_path: Path) -> None:
         assert total == pytest.approx(1.0, abs=1e-5)
 
 
+def test_score_reads_gzip_and_keeps_what_people_said(home: Path, tmp_path: Path) -> None:
+    """The label of a row is its gold afterwards, and the report reads what score wrote."""
+    rows = [
+        {"source": "own", "premise": "The limit is 40 kg.", "hypothesis": text, "label": gold}
+        for text, gold in (
+            ("The limit is 40 kg.", "entailed"),
+            ("The limit is 40 kg. Dogs are welcome.", "neutral"),
+        )
+    ]
+    pairs, out = tmp_path / "in.jsonl.gz", tmp_path / "out.jsonl"
+    pairs.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+    assert run(home, "score", "--pairs", str(pairs), "--out", str(out))[0] == 0
+    scored = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [row["gold"] for row in scored] == ["entailed", "neutral"]
+    assert scored[0]["label"] == "entailed"
+    assert scored[1]["entailed"] < scored[0]["entailed"]
+    assert [row.rows for row in figures(read_scored(out))] == [2, 2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -207,6 +228,7 @@ def test_score_adds_labels_and_keeps_fields(home: Path, tmp_path: Path) -> None:
         (["check", "{missing}"], "cannot be read"),
         (["score", "--pairs", "{missing}", "--out", "{tmp}/o"], "missing"),
         (["score", "--pairs", "{bad}", "--out", "{tmp}/o"], "line 1"),
+        (["score", "--pairs", "{ungzipped}", "--out", "{tmp}/o"], "cannot be read as gzip"),
         (["verify", "--draft", "{empty}", "--evidence", "{i}"], "draft is empty"),
         (["frobnicate"], "frobnicate"),
         ([], "COMMAND"),
@@ -224,11 +246,13 @@ def test_bad_input_is_one_line_and_exit_code_2(
     """The line names the input and the mend."""
     monkeypatch.setenv("CERTIRAG_HOME", str(home / "home"))
     (tmp_path / "bad").write_text("not json\n")
+    (tmp_path / "plain.gz").write_text("not packed\n")
     (tmp_path / "empty").write_text(" \n")
     places = {
         "{i}": str(home / "i"),
         "{missing}": str(tmp_path / "missing"),
         "{bad}": str(tmp_path / "bad"),
+        "{ungzipped}": str(tmp_path / "plain.gz"),
         "{empty}": str(tmp_path / "empty"),
         "{tmp}": str(tmp_path),
     }

@@ -1,0 +1,1 @@
+"""Evaluation: how fast the parts are, and how well they do on benchmarks."""
