@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _POLICY = TypeAdapter(Policy)
 _LOCAL_VERIFIERS = ("nli", "minicheck", "hhem")
 _VERIFIERS = (
+    "embedded",
     "lexical",
     *(f"{kind}:MODEL" for kind in _LOCAL_VERIFIERS),
     "llm:MODEL",
@@ -91,6 +92,10 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
         from certirag.adapters.verifier_lexical import LexicalVerifier
 
         return LexicalVerifier(embedder)
+    if name == "embedded":
+        from certirag.adapters.verifier_embedded import EmbeddedVerifier
+
+        return EmbeddedVerifier(ASSETS / "models" / "verifier")
     if kind == "cascade" and model:
         return _cascade(model, embedder)
     if kind == "llm" and model:

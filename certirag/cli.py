@@ -106,13 +106,16 @@ def _verify(options: argparse.Namespace, settings: Settings) -> int:
 
 def _score(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.bootstrap import make_embedder, make_splitter, make_verifier  # noqa: PLC0415
-    from certirag.verify.score import score_rows  # noqa: PLC0415
+    from certirag.verify.score import WINDOW_SENTENCES, score_rows  # noqa: PLC0415
 
     verifier = make_verifier(
         options.verifier or settings.verifier, make_embedder(settings.embedder)
     )
     rows = _read_rows(options.pairs)
-    scored = score_rows(rows, verifier, make_splitter(settings.sentences), _progress)
+    # A model cuts windows that fit it; the lexical verifier has no window of its own.
+    own = None if verifier.identity.name != "lexical" else WINDOW_SENTENCES
+    split = make_splitter(settings.sentences)
+    scored = score_rows(rows, verifier, split, _progress, window_sentences=own)
     _write_beside(options.out, b"".join(_json_line(row) for row in scored))
     _note(f"{len(scored)} rows written to {options.out}")
     return 0

@@ -135,5 +135,7 @@ def _judgement(pair: Pair, measured: Measured, scores: Sequence[float]) -> Judge
         label = "contradicted"
     elif entailed > rest:
         label = "entailed"
-    note = guard.reason if len(guard.reason) <= _LONGEST_NOTE else f"{guard.reason[:_LONGEST_NOTE]}…"
+    note = (
+        guard.reason if len(guard.reason) <= _LONGEST_NOTE else f"{guard.reason[:_LONGEST_NOTE]}…"
+    )
     return Judgement(label, entailed, rest, contradicted, note=note)

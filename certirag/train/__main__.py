@@ -71,7 +71,14 @@ def _run(options: argparse.Namespace) -> None:
     if options.out is not None:
         from certirag.train.build import build_verifier
 
-        build_verifier(config, checkpoint, pairs=options.pairs, out=options.out, say=_say)
+        build_verifier(
+            config,
+            checkpoint,
+            pairs=options.pairs,
+            limit=options.limit,
+            out=options.out,
+            say=_say,
+        )
 
 
 def _say(line: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from certirag.errors import InputError
 from certirag.ports import SentenceSplitter
 from certirag.train.rows import LABELS, Row, RowLabel
 from certirag.verify.windows import focused
@@ -45,7 +46,7 @@ def encode_rows(
     A premise that does not fit is represented by the window that the verifier would build around
     the hypothesis (`focused`), not by its beginning. A row of which nothing fits is left out.
     """
-    cls, sep = (tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
+    cls, sep = (_marker(tokenizer, name) for name in ("[CLS]", "[SEP]"))
     examples = []
     for number, row in enumerate(rows, 1):
         claim = tokenizer.encode(row.hypothesis, add_special_tokens=False).ids
@@ -58,6 +59,14 @@ def encode_rows(
             examples.append(Example(ids, len(evidence) + 2, label_number(row.label)))
         progress(number)
     return examples
+
+
+def _marker(tokenizer: Tokenizer, name: str) -> int:
+    number: int | None = tokenizer.token_to_id(name)
+    if number is None:
+        message = f"the tokenizer has no {name}; give the folder of a BERT model"
+        raise InputError(message)
+    return number
 
 
 def _window(row: Row, tokenizer: Tokenizer, split: SentenceSplitter, room: int) -> list[int]:

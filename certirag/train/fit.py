@@ -84,7 +84,8 @@ class Trainer:
     ) -> None:
         self._model, self._schedule, self._device = model, schedule, device
         self._state_path, self._save_seconds = state_path, save_seconds
-        model.backbone.embeddings.word_embeddings.weight.requires_grad_(False)
+        words = model.backbone.get_parameter("embeddings.word_embeddings.weight")
+        words.requires_grad_(False)  # half of the weights, and good as they are
         self._trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
         decayed = [p for p in self._trained.values() if p.ndim > 1]
         plain = [p for p in self._trained.values() if p.ndim <= 1]
@@ -140,7 +141,7 @@ class Trainer:
             logits = self._model(ids, segments, mask)
         loss = loss_of(logits, labels, self._schedule.smoothing)
         self._optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(list(self._trained.values()), 1.0)
         self._optimiser.step()
         # The average starts short, so that it does not drag the first weights along.

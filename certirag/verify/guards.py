@@ -1,7 +1,9 @@
-"""Hard checks beside the network: they lower a score, with a reason, and never raise one.
+"""Hard checks beside the network: they lower a score, with a reason; only the same words raise it.
 
-A network of this size lets a changed figure pass now and then. A check that reads figures does
-not. Each kind of finding is a veto of its own; which kinds are is measured, see the model card.
+A network of this size lets a changed figure pass now and then; a check that reads figures does
+not. Which kinds of finding are vetoes was measured, see the model card. The checks are those of
+`verify/lexical`, which read one sentence at a time: where the support rests on several sentences,
+a finding about one of them is no reason.
 """
 
 from __future__ import annotations
@@ -10,11 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from certirag.claim_ir.quantity_match import unmatched_quantities
 from certirag.ports import Pair
-from certirag.verify.lexical.scoring import REARRANGED, Scores
+from certirag.verify.lexical.scoring import REARRANGED, VETO_CEILING, Scores
 
-CEILING: Final = 0.45  # what a veto leaves of support: below every threshold a policy may set
-VETOES: Final = frozenset()
+# Below every shipped threshold and above one half: the pair still counts as likely, unbadged.
+DOUBT_CEILING: Final = 0.80
+VETOES: Final = frozenset({"number", "negation", "opposite", "superseded", "quantifier", "bound"})
+DOUBTS: Final = frozenset(
+    {"name", "modality", "condition", "restrictor", "roles", "frame", "quotation", "row", "dropped"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,5 +36,26 @@ class Guarded:
 def guarded(
     pair: Pair, entailed: float, contradicted: float, words: Scores, unread: Sequence[str]
 ) -> Guarded:
-    """Return *entailed* and *contradicted* as the checks leave them."""
+    """Return *entailed* and *contradicted* as the checks leave them.
+
+    *words* is the word alignment of the pair, *unread* the words of the claim that the network
+    has no tokens for.
+    """
+    if words.entailed >= REARRANGED and not words.findings:
+        return Guarded(max(entailed, words.entailed), min(contradicted, 1 - words.entailed))
+    for ceiling, reasons in (
+        (VETO_CEILING, _vetoes(pair, words, unread)),
+        (DOUBT_CEILING, [f.detail for f in words.findings if f.name in DOUBTS]),
+    ):
+        if reasons:
+            return Guarded(min(entailed, ceiling), contradicted, reasons[0].rstrip(" ."))
     return Guarded(entailed, contradicted)
+
+
+def _vetoes(pair: Pair, words: Scores, unread: Sequence[str]) -> list[str]:
+    found = [finding.detail for finding in words.findings if finding.name in VETOES]
+    lines = [pair.evidence]
+    found += [missed.reason for missed in unmatched_quantities(pair.claim, lines, pair.context)]
+    evidence = pair.evidence.casefold()
+    found += [f"{w!r} is not in the evidence" for w in unread if w.casefold() not in evidence]
+    return found

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import random
 from pathlib import Path
 
 import pytest
 
-from certirag.errors import InputError
+from certirag.adapters.verifier_embedded import EmbeddedVerifier
+from certirag.errors import InputError, ModelError
+from certirag.ports import Pair
 from certirag.train.__main__ import main
 from certirag.train.config import read_config
 from certirag.train.encode import Example
@@ -103,20 +106,18 @@ def _pairs(path: Path, count: int) -> Path:
     rows = []
     for number in range(count):
         site = " ".join(rng.choice("abcdef") for _ in range(3))
-        said = rng.choice(["forty", "fifty"])
-        rows.append(
-            {
-                "source": "fees",
-                "premise": f"in site {site} the fee is forty euros .",
-                "hypothesis": f"the fee is {said} euros .",
-                "label": "entailed" if said == "forty" else "contradicted",
-            }
+        claim, label = rng.choice(
+            [
+                ("the fee is forty euros .", "entailed"),
+                ("the fee is fifty euros .", "contradicted"),
+                ("the pump runs at noon .", "neutral"),
+            ]
         )
+        source = "fees"
         if number % 5 == 0:
-            rows[-1] |= {
-                "source": "two_way",
-                "label": "entailed" if said == "forty" else "not_entailed",
-            }
+            source, label = "two_way", "entailed" if label == "entailed" else "not_entailed"
+        premise = f"in site {site} the fee is forty euros ."
+        rows.append({"source": source, "premise": premise, "hypothesis": claim, "label": label})
     with gzip.open(path, "wt", encoding="utf-8") as out:
         out.writelines(json.dumps(row) + "\n" for row in rows)
     return path
@@ -291,8 +292,21 @@ def test_a_run_learns_and_is_taken_up(
     assert right[0] > max(right[1:])
     assert wrong[2] > wrong[0]
     capsys.readouterr()
-    assert main(command) == 0
+    out = tmp_path / "model"
+    assert main([*command, "--out", str(out)]) == 0
     assert "there already" in capsys.readouterr().err
+    verifier = EmbeddedVerifier(out)
+    evidence = "in site a b a the fee is forty euros ."
+    right, wrong = verifier.judge(
+        [Pair(f"the fee is {fee} euros .", evidence) for fee in ("forty", "fifty")]
+    )
+    assert right.entailed > wrong.entailed
+    manifest = out / "manifest.json"
+    assert verifier.identity.sha256 == hashlib.sha256(manifest.read_bytes()).hexdigest()
+    calibration = out / "calibration.json"
+    calibration.write_bytes(calibration.read_bytes().replace(b"temperature", b"temperaturE"))
+    with pytest.raises(ModelError, match="was changed"):
+        EmbeddedVerifier(out)
 
 
 @pytest.mark.parametrize(
