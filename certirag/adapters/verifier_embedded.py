@@ -17,12 +17,16 @@ from certirag.core.verdict import Label
 from certirag.errors import ModelError
 from certirag.ports import Judgement, Pair
 from certirag.verify.calibration import Calibration, read_calibration
-from certirag.verify.features import NAMES, aligned, features, surface
+from certirag.verify.features import NAMES, aligned, features, states_something, surface
 from certirag.verify.guards import guarded
 from certirag.verify.lexical.scoring import NOTHING, Scores
 
 NAME: Final = "embedded"
-CALIBRATION: Final = "calibration.json"
+# Two heads: in a sentence the network sees all there is to see, in a passage counted words know
+# more than it does. Each is calibrated by itself.
+CALIBRATIONS: Final = {"sentence": "calibration.json", "passage": "calibration_passage.json"}
+JOINED_SHARE: Final = 0.2  # of the claim's content words
+PASSAGE_WORDS: Final = 45  # evidence of more words is a passage
 _LONGEST_NOTE: Final = 120
 
 
@@ -30,12 +34,14 @@ _LONGEST_NOTE: Final = 120
 class Measured:
     """What was measured of one pair: its *features*, or None and the *answer* that stands.
 
-    *words* is the word alignment, *unread* what of the claim the network has no tokens for.
+    *words* is the word alignment, *unread* what of the claim the network has no tokens for,
+    *needed* is how many sentences the evidence has, 1 if one has nearly as much as all of it.
     """
 
     features: tuple[float, ...] | None
     words: Scores = NOTHING
     unread: tuple[str, ...] = ()
+    needed: int = 1
     answer: Judgement | None = None
 
 
@@ -52,12 +58,14 @@ class EmbeddedVerifier:
     def __init__(self, directory: Path, *, threads: int | None = None) -> None:
         self._model = PairModel(directory, threads=threads)
         files = self._model.files
-        if CALIBRATION not in files.contents:
-            message = f"{directory} has no {CALIBRATION} in its manifest; restore it"
-            raise ModelError(message)
-        self._calibration: Calibration = read_calibration(
-            files.contents[CALIBRATION], features=NAMES, place=str(directory / CALIBRATION)
-        )
+        self._calibrations: dict[str, Calibration] = {}
+        for kind, name in CALIBRATIONS.items():
+            if name not in files.contents:
+                message = f"the manifest in {directory} lists no {name}; restore it"
+                raise ModelError(message)
+            self._calibrations[kind] = read_calibration(
+                files.contents[name], features=NAMES, place=str(directory / name)
+            )
         self._identity = ModelIdentity("verifier", NAME, files.text("version"), files.sha256)
 
     @property
@@ -67,25 +75,42 @@ class EmbeddedVerifier:
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         """Return one judgement per pair, in order."""
-        measured = measure(self._model, pairs)
-        known = [one.features for one in measured if one.features is not None]
-        table = np.array(known, dtype=np.float64).reshape(len(known), len(NAMES))
-        rows = iter(self._calibration.probabilities(table).tolist() if known else [])
         return tuple(
-            one.answer if one.answer is not None else _judgement(pair, one, next(rows))
-            for pair, one in zip(pairs, measured, strict=True)
+            _judgement(pair, one, self._probabilities(pair, one))
+            for pair, one in zip(pairs, measure(self._model, pairs), strict=True)
         )
+
+    def _probabilities(self, pair: Pair, measured: Measured) -> Sequence[float]:
+        if measured.features is None:
+            return ()
+        calibration = self._calibrations[evidence_kind(pair.evidence)]
+        table = np.array([measured.features], dtype=np.float64)
+        scores: list[float] = calibration.probabilities(table)[0].tolist()
+        return scores
+
+
+def evidence_kind(evidence: str) -> str:
+    """Return which of `CALIBRATIONS` reads *evidence*: ``sentence`` or ``passage``."""
+    return "passage" if len(evidence.split()) > PASSAGE_WORDS else "sentence"
 
 
 def measure(model: PairModel, pairs: Sequence[Pair]) -> list[Measured]:
     """Return the features of each of *pairs*, or the answer where there is nothing to weigh."""
-    unasked = [answered_unasked(pair) for pair in pairs]
+    unasked = [_unasked(pair) for pair in pairs]
     asked = [pair for pair, answer in zip(pairs, unasked, strict=True) if answer is None]
     logits = dict(zip(asked, _logits(model, asked), strict=True))
     return [
         Measured(None, answer=answer) if answer is not None else _measured(pair, logits[pair])
         for pair, answer in zip(pairs, unasked, strict=True)
     ]
+
+
+def _unasked(pair: Pair) -> Judgement | None:
+    """Return what stands without the model: limits, blanks, and texts that state nothing."""
+    answer = answered_unasked(pair)
+    if answer is None and not (states_something(pair.claim) and states_something(pair.evidence)):
+        return Judgement("not_enough_info", 0.0, 1.0, 0.0)
+    return answer
 
 
 def _logits(model: PairModel, pairs: Sequence[Pair]) -> list[PairLogits]:
@@ -121,12 +146,20 @@ def _measured(pair: Pair, logits: PairLogits) -> Measured:
     found = surface(pair.claim, pair.evidence, pair.context)
     words = aligned(pair.claim, pair.evidence, pair.context, found)
     numbers = features([window.logits for window in logits.windows], found, words)
-    return Measured(numbers, words, logits.unread)
+    spread = found.cover - found.cover_sentence >= JOINED_SHARE
+    # Spans are joined by line ends, and items of a list end with no full stop.
+    parts = max(len(logits.sentences), len(pair.evidence.splitlines()))
+    sentences = parts if spread else 1
+    return Measured(numbers, words, logits.unread, sentences)
 
 
 def _judgement(pair: Pair, measured: Measured, scores: Sequence[float]) -> Judgement:
     """Apply the guards and round to six places, so that the three sum to one as written."""
-    guard = guarded(pair, scores[0], scores[2], measured.words, measured.unread)
+    if measured.answer is not None:
+        return measured.answer
+    guard = guarded(
+        pair, scores[0], scores[2], measured.words, measured.unread, needed=measured.needed
+    )
     entailed = round(guard.entailed, 6)
     contradicted = round(min(guard.contradicted, 1.0 - entailed), 6)
     rest = round(max(0.0, 1.0 - entailed - contradicted), 6)

@@ -14,7 +14,7 @@ import numpy as np
 
 from certirag.adapters.model_files import MANIFEST
 from certirag.adapters.pair_model import PairModel
-from certirag.adapters.verifier_embedded import CALIBRATION, measure
+from certirag.adapters.verifier_embedded import CALIBRATIONS, measure
 from certirag.bootstrap import make_splitter
 from certirag.errors import InputError, ModelError
 from certirag.ports import Pair
@@ -24,7 +24,7 @@ from certirag.train.contrast import contrast_rows
 from certirag.train.encode import encode_rows, label_number
 from certirag.train.export import Agreement, agreement, export
 from certirag.train.measures import threshold_for_precision
-from certirag.train.rows import Row, held_out, limited, read_rows
+from certirag.train.rows import GROUNDING, Row, held_out, limited, read_rows
 from certirag.train.run import open_tokenizer
 from certirag.verify.calibration import VERSION as CALIBRATION_VERSION
 from certirag.verify.calibration import Calibration, FittedOn, calibration_bytes, softmax
@@ -37,9 +37,13 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 LEAST_AGREEMENT: Final = 0.97
-MOST_MADE: Final = 3_000  # made pairs that the head is fitted on
+MOST_MADE: Final = 6_000  # made pairs that the head is fitted on
 _BATCH: Final = 256
 _HEAVY: Final = 400  # a source of more rows weighs no more than one of so many
+_RIDGE: Final = {"sentence": 1e-3, "passage": 1.0}
+_EVIDENCE: Final = tuple(
+    f"made_{kind}" for kind in ("wrong_chunk", "removed", "other_name", "distractors", "hops")
+)
 _AIM_SUPPORT: Final = 0.90
 _AIM_OPPOSITION: Final = 0.80
 
@@ -85,9 +89,11 @@ def build_verifier(
         found = _agreement(config, checkpoint, folder, held)
         say(f"int8 and 32 bits give the same label to {found.labels:.1%} of {found.pairs} pairs")
         table = _measured(PairModel(folder, cached=0), [*held, *made], say)
-        calibration = fit(table, rows_sha256([*held, *made]))
-        (folder / CALIBRATION).write_bytes(calibration_bytes(calibration))
-        _write_manifest(config, folder, ["model.int8.onnx", "tokenizer.json", CALIBRATION])
+        digest = rows_sha256([*held, *made])
+        for kind, name in CALIBRATIONS.items():
+            (folder / name).write_bytes(calibration_bytes(fit(table, kind, digest)))
+        names = ["model.int8.onnx", "tokenizer.json", *CALIBRATIONS.values()]
+        _write_manifest(config, folder, names)
         out.mkdir(exist_ok=True)
         for path in sorted(folder.iterdir(), key=lambda path: path.name == MANIFEST):
             path.replace(out / path.name)  # the manifest last: a half-written model is refused
@@ -95,14 +101,26 @@ def build_verifier(
     return found
 
 
-def fit(table: _Table, digest: str) -> Calibration:
-    """Fit head, temperature, curve and thresholds on the two halves of *table*."""
+def fit(table: _Table, kind: str, digest: str) -> Calibration:
+    """Fit head, temperature, curve and thresholds on the two halves of *table*.
+
+    The head for passages is fitted on grounding sources and on contrasts of evidence, whatever
+    their length, and held closely to equal weights: such rows are few and their habits differ.
+    """
+    if kind == "passage":
+        table = table.part(np.array([_of_grounding(row.source) for row in table.rows]))
     second = np.array([_second_half(row.premise) for row in table.rows])
     first, other = table.part(~second), table.part(second)
     signs = np.array(
         [[SIGNS[name][0] for name in NAMES], [0] * len(NAMES), [SIGNS[name][1] for name in NAMES]]
     )
-    head = fit_head(first.features, first.labels, signs=signs, weights=balanced(first.rows))
+    head = fit_head(
+        first.features,
+        first.labels,
+        signs=signs,
+        weights=balanced(first.rows),
+        l2=_RIDGE[kind],
+    )
     logits, weights = head.logits(other.features), balanced(other.rows)
     temperature = fit_temperature(logits, other.labels, weights=weights)
     shares = softmax(logits / temperature)
@@ -117,8 +135,8 @@ def fit(table: _Table, digest: str) -> Calibration:
         tau_entail=_tau(shares[:, 0], other.labels == 0, _AIM_SUPPORT),
         tau_contradict=_tau(shares[known, 2], other.labels[known] == 2, _AIM_OPPOSITION),
         fitted_on=FittedOn(
-            "held-out premises of the training pairs and contrasts made from them: the head on "
-            "one half, temperature and curve on the other",
+            f"held-out premises of the training pairs and contrasts made from them, for evidence "
+            f"that is a {kind}: the head on one half, temperature and curve on the other",
             len(table.rows),
             digest,
         ),
@@ -138,7 +156,12 @@ def balanced(rows: Sequence[Row]) -> Floats:
 
 
 def _family(source: str) -> str:
-    return source.split("_", maxsplit=1)[0]
+    """One family per collection; every kind of made pair is one."""
+    return source if source.startswith("made_") else source.partition("_")[0]
+
+
+def _of_grounding(source: str) -> bool:
+    return source.startswith((*GROUNDING, *_EVIDENCE))
 
 
 def _second_half(premise: str) -> bool:

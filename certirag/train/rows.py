@@ -65,7 +65,7 @@ def _row(line: str, place: str) -> Row:
 
 # The kinds of text that the verifier is for are the rarest in the data: of these five times the
 # share is held out, or the head and its thresholds would be fitted on captions of pictures.
-_GROUNDING: Final = ("begin", "factcg", "fever_symmetric", "fool_me_twice", "summedits", "wice")
+GROUNDING: Final = ("begin", "factcg", "fever_symmetric", "fool_me_twice", "summedits", "wice")
 
 
 def held_out(rows: Iterable[Row], share: float) -> tuple[list[Row], list[Row]]:
@@ -77,7 +77,7 @@ def held_out(rows: Iterable[Row], share: float) -> tuple[list[Row], list[Row]]:
     sides: tuple[list[Row], list[Row]] = ([], [])
     for row in rows:
         digest = hashlib.sha256(row.premise.encode()).digest()
-        own = 5 * share if row.source.startswith(_GROUNDING) else share
+        own = 5 * share if row.source.startswith(GROUNDING) else share
         sides[int.from_bytes(digest[:4], "big") < own * 2**32].append(row)
     return sides
 

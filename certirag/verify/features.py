@@ -103,6 +103,11 @@ def aligned(claim: str, evidence: str, context: str, found: Surface) -> Scores:
     return score(claim, evidence, context, _by_form)
 
 
+def states_something(text: str) -> bool:
+    """Say whether *text* has two different words that carry meaning: less cannot be weighed."""
+    return len({word for word in _words(text) if word not in _PLAIN | _DENIALS}) > 1
+
+
 def features(windows: Sequence[Logits], found: Surface, words: Scores) -> tuple[float, ...]:
     """Return the numbers named by `NAMES`, in order, of one pair.
 

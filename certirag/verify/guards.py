@@ -18,10 +18,32 @@ from certirag.verify.lexical.scoring import REARRANGED, VETO_CEILING, Scores
 
 # Below every shipped threshold and above one half: the pair still counts as likely, unbadged.
 DOUBT_CEILING: Final = 0.80
+# The network was taught on pairs about one event and takes two sentences about different matters
+# for opposed; by itself it may not speak against a claim as the word aligner can.
+OPPOSED_ALONE: Final = 0.55
 VETOES: Final = frozenset({"number", "negation", "opposite", "superseded", "quantifier", "bound"})
 DOUBTS: Final = frozenset(
-    {"name", "modality", "condition", "restrictor", "roles", "frame", "quotation", "row", "dropped"}
+    {
+        "name",
+        "modality",
+        "condition",
+        "restrictor",
+        "roles",
+        "frame",
+        "quotation",
+        "row",
+        "dropped",
+        "sides",
+        "joint",
+        "binding",
+        "tense",
+    }
 )
+# A word that nothing bears out may be a paraphrase, if the network is sure of it.
+DOUBTS_UNLESS_SURE: Final = frozenset({"missing"})
+SURE: Final = 0.95
+# What these find in one sentence is to be expected where the claim joins two.
+OF_ONE_SENTENCE: Final = frozenset({"dropped", "name", "roles", "sides", "joint", "restrictor"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +56,34 @@ class Guarded:
 
 
 def guarded(
-    pair: Pair, entailed: float, contradicted: float, words: Scores, unread: Sequence[str]
+    pair: Pair,
+    entailed: float,
+    contradicted: float,
+    words: Scores,
+    unread: Sequence[str],
+    *,
+    needed: int = 1,
 ) -> Guarded:
     """Return *entailed* and *contradicted* as the checks leave them.
 
     *words* is the word alignment of the pair, *unread* the words of the claim that the network
-    has no tokens for.
+    has no tokens for. *needed* is over how many sentences the claim's words are spread.
+    Of three or more, the words of nearly any claim can be had: such a set proves nothing.
     """
     if words.entailed >= REARRANGED and not words.findings:
         return Guarded(max(entailed, words.entailed), min(contradicted, 1 - words.entailed))
+    contradicted = max(min(contradicted, OPPOSED_ALONE), words.contradicted)
+    doubts = DOUBTS
+    if entailed < SURE:
+        doubts |= DOUBTS_UNLESS_SURE
+    elif needed == 2:
+        doubts -= OF_ONE_SENTENCE
+    doubtful = [f.detail for f in words.findings if f.name in doubts]
+    if needed > 2:
+        doubtful.append(f"its words are scattered over {needed} sentences")
     for ceiling, reasons in (
         (VETO_CEILING, _vetoes(pair, words, unread)),
-        (DOUBT_CEILING, [f.detail for f in words.findings if f.name in DOUBTS]),
+        (DOUBT_CEILING, doubtful),
     ):
         if reasons:
             return Guarded(min(entailed, ceiling), contradicted, reasons[0].rstrip(" ."))

@@ -40,7 +40,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
 
 def corpus(count: int = 30) -> list[EvidenceChunk]:
     """Return chunks of words drawn from a small vocabulary, many of them alike."""
-    drawn = random.Random(11)  # noqa: S311
+    drawn = random.Random(11)
     words = ("leave", "days", "manager", "approval", "expense", "travel", "notice", "office")
     return [
         chunk_of(" ".join(drawn.choices(words, k=4)) + ".", name=f"d{n // 3:02}", place=n % 3)

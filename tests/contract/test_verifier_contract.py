@@ -22,6 +22,7 @@ from tiny_models import save_tiny_hhem, save_tiny_nli, save_tiny_roberta, save_t
 
 from certirag.adapters.llm_endpoint import Endpoint
 from certirag.adapters.verifier_cascade import CascadeVerifier
+from certirag.adapters.verifier_embedded import EmbeddedVerifier
 from certirag.adapters.verifier_hhem import HhemVerifier
 from certirag.adapters.verifier_lexical import LexicalVerifier
 from certirag.adapters.verifier_llm import LlmVerifier
@@ -29,9 +30,13 @@ from certirag.adapters.verifier_minicheck import MiniCheckVerifier
 from certirag.adapters.verifier_nli import NliVerifier
 from certirag.core.verdict import is_score
 from certirag.ports import Judgement, Pair, Verifier
+from certirag.settings import ASSETS
 
 # A new verifier that knows what sentences mean joins the suite by a line here: it is asked all.
-TRAINED: dict[str, Callable[[], Verifier]] = {"lexical": lambda: LexicalVerifier(None)}
+TRAINED: dict[str, Callable[[], Verifier]] = {
+    "embedded": lambda: EmbeddedVerifier(ASSETS / "models" / "verifier"),
+    "lexical": lambda: LexicalVerifier(None),
+}
 
 CLASSES = ("contradiction", "entailment", "neutral")
 

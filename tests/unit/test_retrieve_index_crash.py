@@ -246,7 +246,7 @@ while True:
 
 def test_kill_9_at_any_moment_leaves_a_whole_index(tmp_path: Path) -> None:
     """Killed a dozen times amid its writes, a writer leaves the last or the next turn whole."""
-    drawn, turn = random.Random(5), 0  # noqa: S311
+    drawn, turn = random.Random(5), 0
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
     for attempt in range(14):
         command = [sys.executable, "-c", WRITER, str(tmp_path), str(turn)]

@@ -113,9 +113,9 @@ def _pairs(path: Path, count: int) -> Path:
                 ("the pump runs at noon .", "neutral"),
             ]
         )
-        source = "fees"
+        source = "fever_symmetric"
         if number % 5 == 0:
-            source, label = "two_way", "entailed" if label == "entailed" else "not_entailed"
+            source, label = "begin", "entailed" if label == "entailed" else "not_entailed"
         premise = f"in site {site} the fee is forty euros ."
         rows.append({"source": source, "premise": premise, "hypothesis": claim, "label": label})
     with gzip.open(path, "wt", encoding="utf-8") as out:
