@@ -8,21 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certirag.adapters.model_files import ModelFiles, read_model_files
+from certirag.adapters.model_files import read_model_files
+from certirag.adapters.onnx_files import GRAPH, TOKENIZER, marker, open_session, open_tokenizer
 from certirag.adapters.unit_vectors import checked_texts, mean_of_windows, unit_rows
 from certirag.core.models import ModelIdentity
-from certirag.errors import MissingExtra, ModelError
+from certirag.errors import ModelError
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-GRAPH = "model.int8.onnx"
-TOKENIZER = "tokenizer.json"
+INPUTS: Final = ("input_ids", "attention_mask")
 
 
 class OnnxEmbedder:
@@ -65,9 +62,9 @@ class OnnxEmbedder:
         if self._room < 1:
             message = f"max_tokens in {directory} leaves no room for text; it must exceed 2"
             raise ModelError(message)
-        self._tokenizer = _open_tokenizer(files)
-        self._first, self._last = (_marker(self._tokenizer, name) for name in ("[CLS]", "[SEP]"))
-        self._session = _open_session(files)
+        self._tokenizer = open_tokenizer(files)
+        self._first, self._last = (marker(self._tokenizer, name) for name in ("[CLS]", "[SEP]"))
+        self._session = open_session(files, inputs=INPUTS, output="token_vectors")
         self._workers = ThreadPoolExecutor(count, thread_name_prefix="certirag-embed")
         self._ahead = 8 * count  # enough to keep the workers busy; bounds what waits in memory
 
@@ -144,7 +141,7 @@ class OnnxEmbedder:
 
     def _run(self, ids: list[int]) -> NDArray[np.float32]:
         row = np.array([ids], dtype=np.int64)
-        feed = {"input_ids": row, "attention_mask": np.ones_like(row)}
+        feed = dict(zip(INPUTS, (row, np.ones_like(row)), strict=True))
         try:
             (output,) = self._session.run(["token_vectors"], feed)
         except Exception as error:
@@ -155,52 +152,3 @@ class OnnxEmbedder:
             raise ModelError(message)
         vectors: NDArray[np.float32] = output[0]
         return vectors
-
-
-def _open_tokenizer(files: ModelFiles) -> Tokenizer:
-    try:
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        message = "the embedder needs tokenizers; install it with: pip install tokenizers"
-        raise MissingExtra(message) from error
-    try:
-        tokenizer = Tokenizer.from_str(files.contents[TOKENIZER].decode("utf-8"))
-    except Exception as error:
-        message = f"{files.directory / TOKENIZER} does not load: {error}"
-        raise ModelError(message) from error
-    tokenizer.no_truncation()  # the file cuts at 128 tokens, in silence
-    tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True  # text is text: "[SEP]" in a document is no marker
-    return tokenizer
-
-
-def _marker(tokenizer: Tokenizer, name: str) -> int:
-    found = tokenizer.token_to_id(name)
-    if found is None:
-        message = f"the tokenizer has no {name}; it is not that of a BERT model"
-        raise ModelError(message)
-    return int(found)
-
-
-def _open_session(files: ModelFiles) -> Any:
-    try:
-        import onnxruntime
-    except ImportError as error:
-        message = "the embedder needs onnxruntime; install it with: pip install onnxruntime"
-        raise MissingExtra(message) from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    options.use_deterministic_compute = True
-    options.log_severity_level = 3  # errors only: warnings would reach the user's terminal
-    try:
-        return onnxruntime.InferenceSession(
-            files.contents[GRAPH], options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:
-        message = (
-            f"{files.directory / GRAPH} does not load in onnxruntime "
-            f"{onnxruntime.__version__}: {error}"
-        )
-        raise ModelError(message) from error
