@@ -71,7 +71,15 @@ def _rescored(report: CheckReport, record: AnswerRecord, settings: Settings) -> 
     """NOT-REPRODUCIBLE when the verifier of the record now scores a span differently."""
     embedder = make_embedder(settings.embedder)
     recorded = {model.role: model for model in record.models}
-    verifier = make_verifier(recorded["verifier"].name, embedder)
+    name = recorded["verifier"].name
+    if "llm:" in name and name != settings.verifier:
+        # Somebody else's file must not make this program send text to the reader's endpoint.
+        message = (
+            f"--rescore would send the claims to a language model ({name[:80]!r}); "
+            "to allow that, set CERTIRAG_VERIFIER to this name"
+        )
+        raise InputError(message)
+    verifier = make_verifier(name, embedder)
     for model in (embedder.identity, verifier.identity):
         if recorded[model.role] != model:
             reason = f"the {model.role} here is {model.name} {model.version} with another digest"
