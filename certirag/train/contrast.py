@@ -4,6 +4,7 @@
 
 Every made hypothesis comes with at least two premises, one that entails it and one that does not
 (Kaushik et al. 2020, Gardner et al. 2020): a model that reads the hypothesis alone stays at chance.
+``made_sentence`` alone turns it round: one premise, a hypothesis that follows and its wrong twin.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from certirag.train.contrast_cases import (
 )
 from certirag.train.contrast_evidence import removed, wrong_chunks
 from certirag.train.contrast_hops import hop_groups
+from certirag.train.contrast_omit import grafted, omitted, sentences_apart
 from certirag.train.contrast_swap import drawing
 from certirag.train.contrast_templates import template_cases
 from certirag.train.rows import Row, held_out, limited, read_rows
@@ -46,7 +48,7 @@ _MOST: Final[dict[str, int]] = {
     "other_name": 1400, "antonym": 2000, "negation": 1900, "quantifier": 1500, "comparison": 1200,
     "modality": 1200, "qualifier": 1200, "roles": 1200, "passive": 500, "exchange": 800,
     "conjunct": 1200, "removed": 900, "wrong_chunk": 1800, "distractors": 1300, "heading": 1200,
-    "hops": 800,
+    "hops": 800, "omitted": 4500, "omitted_part": 3500, "grafted": 2600, "sentence": 800,
 }  # fmt: skip
 _KEEP: Final = 700  # of each way of saying a claim otherwise
 _TEMPLATES: Final = 4200
@@ -109,6 +111,9 @@ def _groups(rows: Sequence[Row], seed: int) -> Iterator[Group]:
             yield from _dressed(group, others, headings)
     yield from removed(rows, drawing(f"{seed}/removed"))
     yield from wrong_chunks(rows)
+    yield from omitted(rows, drawing(f"{seed}/omitted"))
+    yield from grafted(rows, drawing(f"{seed}/grafted"))
+    yield from sentences_apart(rows)
     yield from hop_groups(drawing(f"{seed}/hops"), 1200)
     fresh = drawing(f"{seed}/templates")
     for case in template_cases(fresh, 6000):

@@ -1,0 +1,80 @@
+"""How often badges are wrong is counted through the gate, and a bad file says which line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_verifier
+from certirag.core.models import ModelIdentity
+from certirag.ports import Judgement, Pair
+from certirag.settings import read_settings
+from certirag.train.badges import BadgeCount, LabelledRow, count_badges, main
+from certirag.verify.measured import read_measurements
+
+_DOCUMENT = "The old mill of Corrant was sold in 1987. Its wheel is made of oak."
+
+
+class _Credulous:
+    """Finds every claim entailed by every text, as no verifier should."""
+
+    identity = ModelIdentity("verifier", "credulous", "1", "ab" * 32)
+
+    def judge(self, pairs: list[Pair]) -> list[Judgement]:
+        """Support everything."""
+        return [Judgement("entailed", 0.99, 0.01, 0.0) for _ in pairs]
+
+
+def _rows() -> list[LabelledRow]:
+    return [
+        LabelledRow("", _DOCUMENT, "The wheel of the mill is made of oak.", entailed=True),
+        LabelledRow("", _DOCUMENT, "The old mill of Corrant was sold quickly.", entailed=False),
+        LabelledRow("", _DOCUMENT, "The old mill was bought in 1988.", entailed=False),
+    ]
+
+
+def test_a_credulous_verifier_is_caught_by_the_count_and_the_gate_still_reads_numbers() -> None:
+    """The false statement gets a wrong badge; the wrong year gets none, whatever the score."""
+    settings = read_settings({})
+    found = count_badges(
+        _rows(), _Credulous(), load_policy("base-1"), make_splitter("rules"), settings
+    )
+    assert found == BadgeCount(badges=2, wrong=1, asked=1, whole=1)
+
+
+def test_a_badge_on_the_true_part_of_a_row_is_not_wrong() -> None:
+    """Only a badge whose text holds the untrue words counts against the gate."""
+    row = LabelledRow("", _DOCUMENT, "The wheel is made of oak.", entailed=False, false="steel")
+    found = count_badges(
+        [row], _Credulous(), load_policy("base-1"), make_splitter("rules"), read_settings({})
+    )
+    assert (found.badges, found.wrong) == (1, 0)
+
+
+def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Path) -> None:
+    """Run twice, the file holds the set once."""
+    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "measured.json"
+    row = {"premise": _DOCUMENT, "hypothesis": "Its wheel is made of oak.", "label": "entailed"}
+    same = {**row, "hypothesis": "The old mill of Corrant was sold in 1987."}
+    pairs.write_text("\n".join(map(json.dumps, (row, same))), encoding="utf-8")
+    asked = ["--pairs", str(pairs), "--name", "two rows", "--description", "Two.", "--out"]
+    assert main([*asked, str(out)]) == 0
+    assert main([*asked, str(out)]) == 0
+    (measurement,) = read_measurements(out)
+    settings = read_settings({})
+    verifier = make_verifier(settings.verifier, make_embedder(settings.embedder))
+    assert measurement.verifier == verifier.identity.sha256
+    assert (measurement.badges, measurement.wrong) == (1, 0)
+
+
+@pytest.mark.parametrize("line", ["[]", "{}", '{"premise": 1, "hypothesis": "a", "label": "b"}'])
+def test_a_malformed_row_is_one_line_that_names_it(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 and no traceback."""
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text(line + "\n", encoding="utf-8")
+    assert main(["--pairs", str(pairs), "--name", "n", "--description", "d"]) == 2
+    assert f"{pairs}, line 1" in capsys.readouterr().err
