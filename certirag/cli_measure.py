@@ -1,0 +1,62 @@
+"""The commands that measure: score and bench."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from certirag.cli_files import json_line, read_pairs, write_beside
+from certirag.cli_say import note, print_json, say_progress
+from certirag.errors import InputError
+from certirag.render import visible
+from certirag.settings import Settings
+
+
+def score(options: argparse.Namespace, settings: Settings) -> int:
+    """Score pairs of premise and hypothesis."""
+    from certirag.bootstrap import make_embedder, make_splitter, make_verifier  # noqa: PLC0415  # starts fast
+    from certirag.verify.score import WINDOW_SENTENCES, score_rows  # noqa: PLC0415
+
+    verifier = make_verifier(
+        options.verifier or settings.verifier, make_embedder(settings.embedder)
+    )
+    rows = read_pairs(options.pairs)
+    # A model cuts windows that fit it; the lexical verifier has no window of its own.
+    own = None if verifier.identity.name != "lexical" else WINDOW_SENTENCES
+    split = make_splitter(settings.sentences)
+    scored = score_rows(rows, verifier, split, say_progress, window_sentences=own)
+    write_beside(options.out, b"".join(json_line(row) for row in scored))
+    note(f"{len(scored)} rows written to {options.out}")
+    saved = getattr(verifier, "saved_share", None)
+    if saved is not None:  # of a cascade
+        note(f"the strong verifier was spared {saved:.1%} of the pairs")
+    return 0
+
+
+def bench(options: argparse.Namespace, settings: Settings) -> int:
+    """Measure the speed and memory of each stage."""
+    from certirag.eval.bench import run_bench  # noqa: PLC0415
+    from certirag.eval.bench_report import report_lines  # noqa: PLC0415
+    from certirag.eval.workload import demo_workloads, own_workload  # noqa: PLC0415
+
+    if options.questions and not options.data:
+        raise InputError("--questions needs documents too: give --data PATH")
+    if options.out and not options.out.absolute().parent.is_dir():
+        raise InputError(f"{options.out}: cannot be written: {options.out.parent} is no folder")
+    if options.verifier:
+        settings = replace(settings, verifier=options.verifier)
+    report = run_bench(
+        own_workload(options.data, options.questions) if options.data else demo_workloads(),
+        settings,
+        say_progress,
+        repeat=options.repeat,
+        limit=options.limit,
+    )
+    if options.out:
+        write_beside(options.out, json_line(report))
+        note(f"measurements written to {options.out}")
+    if options.json:
+        print_json(report)
+    else:
+        print("\n".join(visible(line) for line in report_lines(report)))
+    return 0
