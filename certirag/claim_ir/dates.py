@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from certirag.claim_ir.quantity_numbers import ordinal_at
 from certirag.claim_ir.quantity_tokens import Tokens, ends_cleanly, word_set, words_in
+from certirag.claim_ir.units import CURRENCIES, TIME_UNITS, unit_at
 from certirag.core.claim import QuantityKind
 
 _NAMES = words_in(
@@ -30,6 +31,7 @@ _YEAR_CUES = word_set(
     "our early late mid end ended ending fy between"
 )
 _NOT_COUNTED = word_set("results sales earnings figures accounts revenues targets was is has this")
+_OF_YEARS = TIME_UNITS | {"decade", "century", "times", "pt", "cent", "pound"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +219,8 @@ def _from_year(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     number = tokens.at(at + 1)
     if part in ("q", "h") and number.glued and number.text in ("1", "2", "3", "4"):
         return (Temporal("period", f"{year}-{part.upper()}{number.text}", at + 2),)
+    if _is_measured(tokens, after):
+        return ()
     counted = tokens.at(after)
     if counted.lower.endswith("s") and len(counted.text) > 3 and counted.text.islower():
         cue = tokens.at(index - 1).lower in _YEAR_CUES or counted.lower in _NOT_COUNTED
@@ -224,14 +228,39 @@ def _from_year(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     return (Temporal("year", token.text, after),)
 
 
+def _is_measured(tokens: Tokens, index: int) -> bool:
+    """Say whether a unit of measure stands at *index*: "1950 kg" is no year.
+
+    "2024 dollars" and "2024 second quarter" may be, so money and time are left out.
+    """
+    unit, _ = unit_at(tokens, index)
+    return bool(unit) and unit not in _OF_YEARS and unit not in CURRENCIES.values()
+
+
 def _from_word(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     token = tokens.at(index)
     month = _month(tokens, index)
     if month:
         return _month_first(tokens, index, month)
+    spelled = _spelled_day(tokens, index)
+    if spelled:
+        return spelled
     if token.lower in ("fy", "fiscal", "financial", "full"):
         return _fiscal(tokens, index)
     return _half_or_quarter(tokens, index)
+
+
+def _spelled_day(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
+    """Read "the first of March 2024"."""
+    day = ordinal_at(tokens, index)
+    if day is None or tokens.at(day.next).lower != "of":
+        return ()
+    month = _month(tokens, day.next + 1)
+    if not month:
+        return ()
+    year, past = _year_after(tokens, day.next + 2)
+    text = tokens.source[tokens.at(index).start : tokens.at(past - 1).end]
+    return _date(year, month, int(day.value), text, past)
 
 
 def _month_first(tokens: Tokens, index: int, month: int) -> tuple[Temporal, ...]:

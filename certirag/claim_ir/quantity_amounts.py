@@ -174,7 +174,7 @@ def _one(tokens: Tokens, index: int) -> _Part | None:
     token, following = tokens.at(index), tokens.at(index + 1)
     sign = 1
     if (token.text in _MINUS and not token.glued and following.glued) or (
-        token.lower in ("minus", "negative") and following.kind == "number"
+        token.lower in ("minus", "negative") and _is_number_or_money(tokens, index + 1)
     ):
         sign, index = -1, index + 1
     money, at = _currency_prefix(tokens, index)
@@ -188,6 +188,11 @@ def _one(tokens: Tokens, index: int) -> _Part | None:
         after = after if unit == money else number.next
         unit = money
     return _Part(number, sign * number.value, unit, after)
+
+
+def _is_number_or_money(tokens: Tokens, index: int) -> bool:
+    money, at = _currency_prefix(tokens, index)
+    return tokens.at(at if money else index).kind == "number"
 
 
 def _built(start: int, part: _Part, tokens: Tokens, *, rated: bool = True) -> Amount:

@@ -158,11 +158,26 @@ def amount_mismatch(claim: Reading, evidence: Reading) -> str:
         return said
     if ours.high and _scaled(ours, ours.high) != _scaled(theirs, theirs.high):
         return said
-    if not _same_rate(claim, evidence):
+    if not same_rate(claim, evidence):
         return f"{said}: per what it is counted differs"
     if claim.bound != evidence.bound and (claim.bound, evidence.bound) != ("about", ""):
         return f"{said}: not the same bound"
     return ""
+
+
+def is_within_wording(
+    figure: Quantity, value: Fraction, found: Fraction, *, nearly: bool = False
+) -> bool:
+    """Say whether a hedged *figure* of *value* may stand for the exact value *found*.
+
+    "About", "around", "approximately", "roughly", "some", "circa", "close to" and "~" mean: the
+    exact value rounds to the last place that the figure writes, and is at most 5 % away. "Nearly"
+    and "almost" (*nearly*) mean the same from below: the exact value may not be larger.
+    """
+    gap = abs(found - value)
+    if nearly and found > value:
+        return False
+    return gap * 2 <= _step(figure, value) and gap <= abs(found) * _WITHIN
 
 
 def _rounds(
@@ -172,13 +187,11 @@ def _rounds(
         return False
     if isinstance(value, str) or isinstance(found, str):
         return False
-    gap = abs(found - value)
-    if claim.nearly and found > value:
-        return False
-    return gap * 2 <= _step(claim.quantity, value) and gap <= abs(found) * _WITHIN
+    return is_within_wording(claim.quantity, value, found, nearly=claim.nearly)
 
 
-def _same_rate(claim: Reading, evidence: Reading) -> bool:
+def same_rate(claim: Reading, evidence: Reading) -> bool:
+    """Say whether both figures are per the same thing ("a day", "daily", "per night")."""
     if claim.rate == evidence.rate:
         return True
     if not claim.rate:

@@ -116,6 +116,9 @@ def number_at(tokens: Tokens, index: int, *, money: bool = False) -> Number | No
         if number is None:
             return None
         after = index + 1
+        written = _written_fraction(tokens, index)
+        if written is not None:
+            return written
         if tokens.at(after).text in FRACTION_SIGNS and tokens.at(after).glued:
             part = Fraction(FRACTION_SIGNS[tokens.at(after).text])
             number, after = Number(number.value + part, 0), after + 1
@@ -125,6 +128,18 @@ def number_at(tokens: Tokens, index: int, *, money: bool = False) -> Number | No
     if token.kind != "word":
         return None
     return _spelled_at(tokens, index, money=money)
+
+
+def _written_fraction(tokens: Tokens, index: int) -> Number | None:
+    """Read "2/3 of"; without "of" two figures and a slash may be a date, a score or a name."""
+    top, slash, bottom = tokens.at(index), tokens.at(index + 1), tokens.at(index + 2)
+    glued = slash.text == "/" and slash.glued and bottom.glued and not top.glued
+    plain = all(t.text.isdecimal() and 0 < len(t.text) < 3 for t in (top, bottom))
+    if not (glued and plain and tokens.at(index + 3).lower == "of"):
+        return None
+    if tokens.at(index + 3).glued or not 0 < int(top.text) < int(bottom.text):
+        return None
+    return Number(Fraction(int(top.text), int(bottom.text)), index + 3)
 
 
 def _scaled(tokens: Tokens, number: Number, *, money: bool) -> Number:

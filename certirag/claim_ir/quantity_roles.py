@@ -48,7 +48,7 @@ def _timely(quantity: Quantity) -> bool:
     return quantity.kind in TEMPORAL or quantity.unit == "time of day"
 
 
-def _denied(sentence: Sentence, quantity: Quantity) -> bool:
+def is_denied(sentence: Sentence, quantity: Quantity) -> bool:
     """Say whether the figure is named as the wrong one ("$36 million, not $40 million")."""
     index = token_index(sentence.tokens, quantity.start)
     start = qualifier_start(sentence.tokens, index)
@@ -108,7 +108,7 @@ def role_mismatch(
     """
     mine, other = role_of(claim, ours), role_of(evidence, theirs)
     said = f"the claim has {ours.text} in another role than the evidence"
-    if _denied(claim, ours) != _denied(evidence, theirs):
+    if is_denied(claim, ours) != is_denied(evidence, theirs):
         return f"one of claim and evidence says that it is not {theirs.text}"
     if mine == other:
         return ""

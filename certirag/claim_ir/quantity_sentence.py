@@ -107,10 +107,15 @@ def _words(tokens: Tokens, taken: Sequence[tuple[int, int]]) -> Iterable[Word]:
         ):
             text = f"{text}-{tokens.at(index + 1).text}"
             index += 2
-        if is_content(text.lower()):
+        if is_content(text.lower()) or _is_noun(tokens, index, text.lower()):
             shouted = len(text) > 1 and text.isupper()
             name = shouted or (text[0].isupper() and not _starts(tokens, token.start))
             yield Word(stem(text), text.lower(), token.start, name)
+
+
+def _is_noun(tokens: Tokens, index: int, word: str) -> bool:
+    """Tell "the grant is …" from "they grant …": *index* is behind the word."""
+    return word in ("grant", "permit", "offer") and tokens.at(index - 2).lower in ("the", "a", "an")
 
 
 def _hyphenated(tokens: Tokens, index: int) -> bool:
@@ -208,8 +213,11 @@ def counted_words(sentence: Sentence, quantity: Quantity) -> tuple[str, ...]:
     index = token_index(sentence.tokens, quantity.end)
     places = {word.start: word for word in sentence.words}
     found: list[str] = []
+    past = 0  # where a hyphenated word that was taken as one ends
     for at in range(index, index + 8):
         token = sentence.tokens.at(at)
+        if token.start < past:
+            continue
         if not found and token.lower in ("of", "the", "a", "an", "their", "its", "-", "such", "or"):
             continue
         if not found and token.lower in ("more", "fewer", "less"):
@@ -222,6 +230,7 @@ def counted_words(sentence: Sentence, quantity: Quantity) -> tuple[str, ...]:
         if len(found) == 4 or word.lower.endswith(("ed", "ly")) or word.name:
             break
         found.append(word.stem)
+        past = word.start + len(word.lower)
     return tuple(found)
 
 

@@ -20,7 +20,7 @@ from certirag.claim_ir.quantity_sentence import (
     counted_words,
     segments_of,
 )
-from certirag.claim_ir.quantity_words import IMPLIED_RATES, RESTRICTING, contrasts
+from certirag.claim_ir.quantity_words import IMPLIED_RATES, RESTRICTING, SUPPOSING, contrasts
 from certirag.core.claim import Quantity
 
 MIN_COVERAGE = 0.7  # of the claim's content words; below it the two may speak of different things
@@ -62,7 +62,8 @@ def subject_mismatch(claim: Placed, evidence: Placed, context: frozenset[str]) -
     if max(len(claim.sentence.words), len(evidence.sentence.words)) > MAX_WORDS:
         return "the sentence is too long to tell which figure is about what"
     return (
-        _opposed(claim, evidence)
+        _supposed(claim, evidence)
+        or _opposed(claim, evidence)
         or _foreign_name(claim, evidence, context)
         or _counted(claim, evidence, context)
         or _coverage(claim, evidence, context)
@@ -70,6 +71,18 @@ def subject_mismatch(claim: Placed, evidence: Placed, context: frozenset[str]) -
         or _better_neighbour(claim, evidence)
         or displaced(claim.sentence, claim.quantity, evidence.sentence, evidence.quantity)
     )
+
+
+def _supposed(claim: Placed, evidence: Placed) -> str:
+    """Refuse a forecast or an estimate as evidence for what the claim states as fact."""
+    segment = evidence.segment
+    told = {word.lower for word in claim.sentence.words}
+    for word in (*segment.shared, *segment.before, *segment.after):
+        if word.lower in SUPPOSING and word.lower not in told:
+            return (
+                f"the evidence says {evidence.quantity.text} as “{word.lower}”, the claim as fact"
+            )
+    return ""
 
 
 def _opposed(claim: Placed, evidence: Placed) -> str:

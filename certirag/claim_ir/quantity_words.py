@@ -31,6 +31,7 @@ _GENERIC_VERBS = word_set(
     "place eligible able due counted offer offers offered enjoy enjoys state states stated"
 )
 _GROUPS = (
+    "employ employs employed employing work works worked working",
     "employee staff worker colleague personnel workforce headcount",
     "revenue sales turnover",
     "profit earnings",
@@ -173,6 +174,11 @@ RESTRICTING = frozenset(
         "forecast recurring initial final interim provisional pro-forma diluted basic average mean "
         "median new former first last early late unpaid paid partial additional extra"
     )
+)
+# What the evidence says with one of these is no fact; the claim must say it in the same way.
+SUPPOSING = word_set(
+    "forecast forecasts projected expected estimated anticipated planned proposed budgeted targeted "
+    "preliminary provisional pro-forma"
 )
 _CONTRAST_OF = tuple(
     {stem(word): number for number, part in enumerate(line.split("|")) for word in part.split()}

@@ -41,7 +41,7 @@ _WORDS = {
     "km": "kilometer kilometers kilometre kilometres kms", "cm": "centimeter centimeters "
     "centimetre centimetres", "mm": "millimeter millimeters millimetre millimetres",
     "m": "meter meters metre metres", "mile": "miles", "ft": "feet foot", "inch": "inches",
-    "m²": "sqm m2", "ha": "hectare hectares", "m³": "m3", "kWh": "kwh", "MWh": "mwh",
+    "m²": "sqm m2", "ha": "hectare hectares", "m³": "m3", "km²": "km2", "cm²": "cm2", "ft²": "sqft", "kWh": "kwh", "MWh": "mwh",
     "GWh": "gwh", "kcal": "calories", "mmHg": "mmhg", "mmol": "", "ppm": "", "IU": "iu",
     "cent": "cents", "mol": "", "bpm": "", "dB": "db", "hPa": "hpa", "kPa": "kpa",
     "times": "time fold",
@@ -136,3 +136,26 @@ def unit_at(tokens: Tokens, index: int) -> tuple[str, int]:
     if second.glued and second.text in ("²", "2", "³", "3") and unit in ("m", "km", "cm"):
         return unit + {"2": "²", "3": "³"}.get(second.text, second.text), index + 2
     return (unit, index + 1) if unit else ("", start)
+
+
+# Between systems of units: exact by definition, but never taken for the same figure by the
+# matcher, because they rarely end after few decimals. Used only where a ledger shows the step.
+_ACROSS: dict[str, tuple[str, Fraction]] = {
+    "m": ("m", Fraction(1)), "mile": ("m", Fraction("1609.344")), "ft": ("m", Fraction("0.3048")),
+    "inch": ("m", Fraction("0.0254")), "g": ("g", Fraction(1)), "lb": ("g", Fraction("453.59237")),
+    "m²": ("m²", Fraction(1)), "ha": ("m²", Fraction(10_000)), "km²": ("m²", Fraction(10**6)),
+    "ft²": ("m²", Fraction("0.09290304")),
+}  # fmt: skip
+
+
+def convert(value: Fraction, unit: str, target: str) -> Fraction | None:
+    """Return *value* in *target* instead of *unit*; None where no exact conversion exists."""
+    if (unit, target) == ("°C", "°F"):
+        return value * 9 / 5 + 32
+    if (unit, target) == ("°F", "°C"):
+        return (value - 32) * 5 / 9
+    (base, factor), (wanted, divisor) = base_unit(unit), base_unit(target)
+    if base != wanted and base in _ACROSS and wanted in _ACROSS:
+        (base, more), (wanted, less) = _ACROSS[base], _ACROSS[wanted]
+        factor, divisor = factor * more, divisor * less
+    return value * factor / divisor if base == wanted else None

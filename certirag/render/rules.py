@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
-from certirag.claim_ir.quantity_match import unmatched_quantities
+from certirag.claim_ir.derived import explain_quantities, is_only_result
 from certirag.claim_ir.wellformed import problems
 from certirag.core.text import (
     EvidenceChunk,
@@ -98,13 +99,33 @@ def not_contradicted(case: Case) -> Finding:
 
 
 def numbers(case: Case) -> Finding:
-    """4. Every quantity of the claim stands in the attached evidence, same unit and period."""
-    attached = list(_attached(case))
+    """4. Every quantity of the claim stands in the attached evidence, or follows from it.
+
+    What stands there has the same unit, period and subject. What does not must be recomputed
+    from attached figures alone; the reason then carries the ledger. The rule's text must not
+    depend on the order of the attached spans, so they are read in the order of their documents.
+    """
+    attached = sorted(_attached(case), key=lambda pair: (pair[0].chunk_id, pair[1].start))
     sentences = [span.sentence for _, span in attached]
+    follows = [False, *(_adjacent(*pair) for pair in pairwise(attached))]
     context = shared_context([chunk for chunk, _ in attached])
-    unmatched = unmatched_quantities(case.claim.text, sentences, context)
-    if unmatched:
-        return Finding(False, unmatched[0].reason)
+    documents = [chunk.doc_id for chunk, _ in attached]
+    explained = explain_quantities(case.claim.text, sentences, context, follows, documents)
+    if explained.missing:
+        return Finding(False, explained.missing[0].reason)
+    if explained.derived:
+        everything = _all_spans(case, frozenset(documents))
+        beside = [False, *(_adjacent(*pair) for pair in pairwise(everything))]
+        texts = [span.sentence for _, span in everything]
+        for derivation in explained.derived:
+            if not is_only_result(case.claim.text, derivation, texts, context, beside):
+                return Finding(
+                    False, f"other figures of the document speak against {derivation.ledger}"
+                )
+        ledgers = "; ".join(derivation.ledger for derivation in explained.derived)
+        return Finding(
+            True, f"the numbers follow from the attached evidence; recomputed: {ledgers}"
+        )
     return Finding(True, "every number and date of the claim is in the attached evidence")
 
 
@@ -224,6 +245,24 @@ def _attached(case: Case) -> Iterator[tuple[EvidenceChunk, SentenceSpan]]:
     for ref in case.result.best_evidence:
         chunk = case.chunks[ref.chunk_id]
         yield chunk, chunk.span(ref.span_id)
+
+
+def _all_spans(case: Case, documents: frozenset[str]) -> list[tuple[EvidenceChunk, SentenceSpan]]:
+    """Return every sentence of *documents* that the record holds, in the order of the documents."""
+    chunks = sorted(case.chunks.values(), key=lambda chunk: chunk.chunk_id)
+    found = [(chunk, span) for chunk in chunks for span in chunk.spans if span.visible]
+    kept = [(chunk, span) for chunk, span in found if chunk.doc_id in documents]
+    return sorted(kept, key=lambda pair: (pair[0].chunk_id, pair[1].start))
+
+
+def _adjacent(
+    first: tuple[EvidenceChunk, SentenceSpan], second: tuple[EvidenceChunk, SentenceSpan]
+) -> bool:
+    """Say whether the second span stands right behind the first, in one chunk."""
+    (chunk, span), (other, following) = first, second
+    if chunk.chunk_id != other.chunk_id:
+        return False
+    return not any(span.end <= between.start < following.start for between in chunk.spans)
 
 
 def _place(case: Case, score: SpanScore) -> str:

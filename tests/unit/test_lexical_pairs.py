@@ -9,6 +9,7 @@ from certirag.ports import Pair
 
 # Claim | evidence | context (may be missing).
 ENTAILED = """
+The trip takes 90 minutes. | The trip takes 1.5 hours.
 Full-time employees receive 27 days of leave. | Full-time employees receive 27 days of leave.
 Theft must be reported within 24 hours. | Theft must be reported within 24 hours.
 The hotline is open 24 hours a day. | The hotline is run by an external company and is open 24 hours a day.
@@ -190,7 +191,6 @@ Brightmoor plc, 24 February 2025 | Brightmoor plc was founded in Leeds in 1961.
 Ferrow Analytics contributed $5.2 million of this. | Ferrow Analytics contributed $11.4 million of that.
 Ferrow Analytics contributed $5.2 million. | Ferrow Analytics contributed $11.4 million. | Quarterly report, third quarter 2024
 The lease ends on 5 June 2025. | The lease ends on 06/05/2025.
-The trip takes 90 minutes. | The trip takes 1.5 hours.
 A partner receives six weeks of leave. | A partner receives five days of leave after a bereavement.
 Carried-over days expire on 31 March. | Days that could not be taken because of illness expire on 31 December.
 Passwords of standard accounts have 14 characters. | Passwords of administrator accounts have 20 characters.

@@ -25,6 +25,7 @@ mandatory compulsory obligatory required | optional voluntary exempt
 begin start open commence | end finish close stop terminate conclude expire
 continue resume | stop pause interrupt discontinue cease
 buy purchase | sell
+send | receive
 win | lose
 male man boy men father son husband | female woman girl women mother daughter wife
 true correct accurate right | false incorrect wrong inaccurate untrue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from certirag.verify.lexical.alignment import complementary
-from certirag.verify.lexical.clauses import Parsed
+from certirag.verify.lexical.clauses import Clause, Parsed
 from certirag.verify.lexical.comparison import Comparison, Finding
 
 
@@ -101,12 +101,18 @@ def modality(comparison: Comparison) -> list[Finding]:
         if clause.modality == other.modality or clause.verb is None:
             continue
         pair = (other.modality, clause.modality)
-        negated = clause.negations % 2 or clause.modality in {"ban", "exempt"}
+        negated = _denials(comparison.claim, clause) % 2 or clause.modality in {"ban", "exempt"}
         allowed = _MODAL_OK_NEGATED if negated else _MODAL_OK
         if pair not in allowed:
             opposes = {"ban", "exempt"} & set(pair) != set() and not negated
             findings.append(Finding("modality", f"{pair[1]} against {pair[0]}", opposes))
     return findings
+
+
+def _denials(parsed: Parsed, clause: Clause) -> int:
+    """Count the negations up to the verb: "may take shares instead of cash" does not turn "may"."""
+    last = len(parsed.tokens) if clause.verb is None else clause.verb + 1
+    return sum(parsed.tokens[at].kind == "negation" and at <= last for at in clause.tokens)
 
 
 _PAST: Final = frozenset({"was", "were", "had", "did"})
