@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from certirag.core.models import ModelIdentity
 from certirag.core.text import EvidenceChunk
@@ -115,6 +115,36 @@ class Reranker(Protocol):
     def identity(self) -> ModelIdentity: ...
 
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to a language model: our instructions, and what they are about.
+
+    *schema* is the JSON Schema that the answer must satisfy, strictly, under *schema_name*; None
+    asks for plain text. *max_tokens* bounds the answer.
+    """
+
+    instructions: str
+    content: str
+    schema_name: str = ""
+    schema: Mapping[str, Any] | None = None
+    max_tokens: int = 1024
+
+
+class LanguageModel(Protocol):
+    """Writes text; whatever it writes is a draft, and nothing of it is believed."""
+
+    @property
+    def identity(self) -> ModelIdentity: ...
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """Yield the answer piece by piece, as it is written.
+
+        LanguageModelError, at once or half-way, when there is none: what was yielded before it is
+        an answer that was cut off. An iterator that ends without an error was a whole answer.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
