@@ -9,6 +9,13 @@ from certirag.core.text import SpanRef
 
 Label = Literal["entailed", "contradicted", "not_enough_info", "error"]
 Verdict = Literal["SUPPORTED", "PARTIAL", "UNSUPPORTED", "CONTRADICTED", "NEI"]
+# How closely a claim is looked at: HIGH confidence asks for least, LOW for most (DESIGN §3).
+Routing = Literal["HIGH", "MEDIUM", "LOW"]
+# "written": by a language model; the others are cut from the claim by rules.
+QuestionKind = Literal[
+    "amount", "when", "name", "polarity", "modality", "quantifier", "roles", "written"
+]
+Outcome = Literal["agree", "differ", "not_found"]
 
 # One table for the whole program (DESIGN §3). `not_enough_info` on evidence about the topic is
 # UNSUPPORTED; where no evidence on the topic was found at all the caller says NEI.
@@ -43,6 +50,20 @@ class SpanScore:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionRecord:
+    """One question about a claim: what the claim says and what the evidence alone says.
+
+    *answer* is "" where the evidence has none.
+    """
+
+    kind: QuestionKind
+    question: str
+    said: str
+    answer: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
 class VerificationResult:
     """A verifier's opinion of one claim over its candidate spans.
 
@@ -51,6 +72,10 @@ class VerificationResult:
     score of the claim with the attached sentences removed (None: not measured).
     *pairs_dropped* counts candidate spans that a cap left unscored, *needed_dropped* those of
     them that this decision needs.
+
+    *depth* is how closely the claim was looked at ("": as one is that nobody routed), *questions*
+    are those that were put to the evidence, *missing_part* the words of the claim that the
+    evidence leaves unsaid, and *opposing* the live spans of other documents that speak against it.
     """
 
     claim_id: str
@@ -65,6 +90,10 @@ class VerificationResult:
     pairs_dropped: int = 0
     needed_dropped: int = 0
     error: str = ""
+    depth: Literal["", "HIGH", "MEDIUM", "LOW"] = ""
+    questions: tuple[QuestionRecord, ...] = ()
+    missing_part: str = ""
+    opposing: tuple[SpanRef, ...] = ()
 
 
 def is_score(value: object) -> bool:

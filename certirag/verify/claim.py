@@ -7,6 +7,7 @@ The steps of `verify_claims`, numbered as in the code:
   (4) the claim is judged once more without the attached sentences (load bearing).
 Whether a score suffices is the policy's to say, in `render/rules.py`. No policy enters here: what
 is measured and attached is the same under all of them, so that a stricter one can only lose badges.
+How closely each claim is looked at besides is `depth`'s to say, which is built of the same steps.
 """
 
 from __future__ import annotations
@@ -16,17 +17,12 @@ from typing import Final
 
 from certirag.core.claim import Claim
 from certirag.core.text import SpanRef, pair_digest
-from certirag.core.verdict import (
-    VERDICT_OF_LABEL,
-    Label,
-    SpanScore,
-    Verdict,
-    VerificationResult,
-)
+from certirag.core.verdict import Label, SpanScore, VerificationResult
 from certirag.ports import Judgement, Pair, Verifier
-from certirag.verify.candidates import Candidates
+from certirag.verify.candidates import Candidate, Candidates
 from certirag.verify.judge import judge_pairs
 from certirag.verify.sufficient import SpanSet, attached_sets, pair_of
+from certirag.verify.verdicts import TOPIC_SHARE, Opinion, verdict_of
 
 # Where no sentence and no heading is left to read, nothing supports the claim.
 _NOTHING_LEFT: Final = Judgement("not_enough_info", 0.0, 1.0, 0.0)
@@ -39,18 +35,27 @@ def verify_claims(
 
     A claim that no set of spans supports is recorded all the same, with its best span.
     """
-    pairs = [pair_of(c.claim, (s,)) for c in candidates for s in c.chosen]
-    judgements = iter(judge_pairs(verifier, pairs))  # (1), (2)
-    single = [[SpanSet((span,), next(judgements)) for span in c.chosen] for c in candidates]
+    single = judged_spans(candidates, [c.chosen for c in candidates], verifier)  # (1), (2)
     attached = attached_sets(candidates, single, verifier)  # (3)
-    bare = _judge_without(candidates, attached, verifier)  # (4)
+    bare = judged_without(candidates, attached, verifier)  # (4)
     return tuple(
-        _result(c, sets, support, without)
+        measured_result(c, sets, support, without)
         for c, sets, support, without in zip(candidates, single, attached, bare, strict=True)
     )
 
 
-def _judge_without(
+def judged_spans(
+    candidates: Sequence[Candidates], spans: Sequence[Sequence[Candidate]], verifier: Verifier
+) -> list[list[SpanSet]]:
+    """Judge each claim against each of its *spans* alone, all of them in a single batch."""
+    pairs = [
+        pair_of(c.claim, (span,)) for c, own in zip(candidates, spans, strict=True) for span in own
+    ]
+    judgements = iter(judge_pairs(verifier, pairs))
+    return [[SpanSet((span,), next(judgements)) for span in own] for own in spans]
+
+
+def judged_without(
     candidates: Sequence[Candidates], attached: Sequence[SpanSet | None], verifier: Verifier
 ) -> list[Judgement | None]:
     """Judge each claim against titles and headings alone, without the attached sentences."""
@@ -70,9 +75,13 @@ def _judge_without(
     ]
 
 
-def _result(
+def measured_result(
     c: Candidates, single: Sequence[SpanSet], support: SpanSet | None, bare: Judgement | None
 ) -> VerificationResult:
+    """Return what was measured of one claim: its judged spans, the attached set, what is left.
+
+    *support* None: the claim had no span. *bare* is the judgement without the attached sentences.
+    """
     scores = tuple(_span_score(c.claim, s) for s in single)
     if support is None:
         reason = "" if c.dropped == 0 else "the pair budget left no span for this claim"
@@ -96,7 +105,7 @@ def _result(
         score=None if judged.label == "error" else judged.entailed,
         best_evidence=tuple(SpanRef(m.chunk.chunk_id, m.span.span_id) for m in support.members),
         all_scores=scores,
-        verdict=_verdict(label, single),
+        verdict=verdict_of(Opinion(label, topical=is_topical(single))),
         set_input_sha256=pair_digest(pair.claim, pair.evidence, pair.context),
         score_without=without,
         truncated=judged.truncated,
@@ -115,11 +124,9 @@ def _label(judged: Judgement, single: Sequence[SpanSet]) -> Label:
     return judged.label
 
 
-def _verdict(label: Label, single: Sequence[SpanSet]) -> Verdict:
-    topical = any(s.members[0].share >= 0.3 for s in single)
-    if label == "not_enough_info" and not topical:
-        return "NEI"
-    return VERDICT_OF_LABEL[label]
+def is_topical(single: Sequence[SpanSet]) -> bool:
+    """Say whether any judged span is about the claim's topic."""
+    return any(s.members[0].share >= TOPIC_SHARE for s in single)
 
 
 def _span_score(claim: Claim, judged: SpanSet) -> SpanScore:

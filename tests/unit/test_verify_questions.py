@@ -1,0 +1,246 @@
+"""Questions cut from a claim, answered from evidence alone, compared by rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from certirag.core.prompts import read_prompt_text
+from certirag.errors import LanguageModelError
+from certirag.ports import Prompt
+from certirag.settings import ASSETS
+from certirag.verify.question_answers import answer_from_evidence, outcome_of, question_records
+from certirag.verify.question_prompts import (
+    QuestionPrompts,
+    answer_prompt,
+    question_prompt,
+    written_outcome,
+    written_questions,
+)
+from certirag.verify.questions import MAX_QUESTIONS, Question, questions_of
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+PROMPTS = QuestionPrompts(
+    *(
+        read_prompt_text((ASSETS / "prompts" / f"{name}.md").read_bytes(), source=name)
+        for name in ("questions", "answers")
+    )
+)
+NONCE = "0123456789abcdef"
+
+
+def failed(claim: str, evidence: str, context: str = "") -> set[tuple[str, str]]:
+    """Return kind and outcome of each question that the evidence does not answer as the claim."""
+    records = question_records(claim, evidence, context)
+    return {(r.kind, r.outcome) for r in records if r.outcome != "agree"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "expected"),
+    [
+        ("Employees receive 40 days of leave.", "Employees receive 27 days of leave.", ("amount", "differ")),
+        ("Employees receive 27 days of leave.", "Employees receive leave.", ("amount", "not_found")),
+        ("The margin rose by 1.9%.", "The margin rose by 1.9 percentage points.", ("amount", "not_found")),
+        ("The depot opened in May 2023.", "The depot opened in June 2023.", ("when", "differ")),
+        ("The depot in Ghent was closed.", "The depot in Lille was closed.", ("name", "not_found")),
+        ("Guests may not use the laundry.", "Guests may use the laundry.", ("polarity", "differ")),
+        ("Guests may use the laundry.", "Guests may not use the laundry.", ("polarity", "differ")),
+        ("Revenue rose in the spring.", "Revenue fell in the spring.", ("polarity", "differ")),
+        ("Staff must wear a badge.", "Staff should wear a badge.", ("modality", "differ")),
+        ("Staff receive a badge indoors.", "Staff may receive a badge indoors.", ("modality", "differ")),
+        ("All staff wear a badge.", "Most staff wear a badge.", ("quantifier", "differ")),
+        ("All staff wear a badge.", "Staff wear a badge.", ("quantifier", "not_found")),
+        ("Only staff may enter the hall.", "Staff may enter the hall.", ("quantifier", "not_found")),
+        ("In 2023 Tarnbeck acquired Ferrow.", "In 2023 Ferrow acquired Tarnbeck.", ("roles", "differ")),
+    ],
+)  # fmt: skip
+def test_a_planted_error_is_found(claim: str, evidence: str, expected: tuple[str, str]) -> None:
+    """Each kind of question catches its kind of error."""
+    assert expected in failed(claim, evidence)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "context"),
+    [
+        ("Employees receive 27 days of leave.", "Employees receive 27 days of leave.", ""),
+        ("The cost was 3.2 million dollars.", "The cost was $3,200,000.", ""),
+        ("Revenue was $5 million in 2024.", "Revenue was $5 million.", "Annual report 2024"),
+        ("The depot opened in May 2023.", "The depot opened on 4 May 2023.", ""),
+        ("Tarnbeck bought Ferrow in May 2023.", "Ferrow was bought by Tarnbeck in May 2023.", ""),
+        ("The WHO funds the trial.", "The World Health Organization funds the trial.", ""),
+        ("Staff must wear a badge.", "Staff are required to wear a badge.", ""),
+        ("Every member of staff wears a badge.", "All members of staff wear a badge.", ""),
+        (
+            "Sales fell from 12.6% to 14.5% of costs.",
+            "Sales fell from 12.6% to 14.5% of costs.",
+            "",
+        ),
+        ("Guests cannot use the laundry.", "Guests may not use the laundry.", ""),
+    ],
+)
+def test_the_same_in_other_words_agrees(claim: str, evidence: str, context: str) -> None:
+    """A fair claim loses nothing."""
+    assert failed(claim, evidence, context) == set()
+
+
+def test_the_questions_do_not_hold_the_answer() -> None:
+    """By type there is no place for it, and in the text stands a gap."""
+    assert {f.name for f in fields(Question)} == {
+        "kind", "text", "about", "dimension", "role", "periods",
+    }  # fmt: skip
+    for asked in questions_of("In May 2023 the depot in Ghent cost $3.2 million."):
+        if asked.question.kind in {"amount", "when", "name"}:
+            assert all(word not in asked.question.text for word in asked.said.words)
+            assert all(word.casefold() not in asked.question.about for word in asked.said.words)
+
+
+def test_the_answer_follows_the_evidence_not_the_claim() -> None:
+    """The same question to two texts has two answers; without one, none is made up."""
+    (asked, *_) = questions_of("Employees receive 27 days of leave.")
+    assert asked.question.kind == "amount"
+    same = answer_from_evidence(asked.question, "Employees receive 27 days of leave.")
+    other = answer_from_evidence(asked.question, "Employees receive 12 days of leave.")
+    assert same is not None
+    assert other is not None
+    assert (same.words, other.words) == (("27 days",), ("12 days",))
+    assert (outcome_of(asked, same), outcome_of(asked, other)) == ("agree", "differ")
+    assert answer_from_evidence(asked.question, "The canteen opens early.") is None
+    assert outcome_of(asked, None) == "not_found"
+
+
+def test_of_two_figures_the_one_of_the_same_subject_answers() -> None:
+    """A figure is looked up by the words around it and by its period."""
+    evidence = "Software revenue was $5 million and Services revenue was $7 million."
+    assert failed("Services revenue was $7 million.", evidence) == set()
+    assert ("amount", "differ") in failed("Services revenue was $5 million.", evidence)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "?", "9", "not", "x" * 5000, "🙂" * 9, "A\x00B", "No " * 700]
+)
+def test_any_text_may_be_asked_about(text: str) -> None:
+    """Bounded and total."""
+    assert len(questions_of(text)) <= MAX_QUESTIONS
+    for record in question_records(text, text, text):
+        assert record.outcome in {"agree", "differ", "not_found"}
+    question_records("Employees receive 27 days.", text, text)
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    lines = (FIXTURES / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _share(rows: list[dict[str, str]]) -> float:
+    found = [bool(failed(r["claim"], r["evidence"], r.get("title", ""))) for r in rows]
+    return sum(found) / len(rows)
+
+
+def test_what_the_questions_catch_and_cost_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without any verifier: errors that they find, and fair claims that they doubt."""
+    caught = _share(_rows("attacks/near_misses"))
+    flips = _share(_rows("behaviour/negation_flips"))
+    cost = _share(_rows("attacks/fair_claims"))
+    line = (
+        f"{caught:.0%} of near misses, {flips:.0%} of flipped negations, {cost:.0%} of fair claims"
+    )
+    with capsys.disabled():
+        print(f"\nquestions alone doubt {line}")  # noqa: T201  # the measure is the point
+    assert caught >= 0.35
+    assert flips >= 0.75
+    assert cost <= 0.05
+
+
+def model(replies: dict[str, object], seen: list[Prompt]) -> Callable[[Prompt], str]:
+    """Return a writer that answers by schema name and keeps the prompts."""
+
+    def write(prompt: Prompt) -> str:
+        seen.append(prompt)
+        reply = replies[prompt.schema_name]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply if isinstance(reply, str) else json.dumps(reply)
+
+    return write
+
+
+QUESTIONS = {"questions": [{"question": "How many days of leave are there?", "answer": "27 days"}]}
+CLAIM, EVIDENCE = (
+    "Employees receive 27 days of leave.",
+    "Staff get twenty-seven days off each year.",
+)
+
+
+def test_a_model_answers_from_the_evidence_alone() -> None:
+    """The claim is in the first request only, the evidence in the second only."""
+    seen: list[Prompt] = []
+    write = model({"questions": QUESTIONS, "answer": {"found": True, "answer": "27 days"}}, seen)
+    draw = iter([NONCE, NONCE[::-1]])
+    records = written_questions(write, PROMPTS, lambda: next(draw))(CLAIM, EVIDENCE, "Leave")
+    assert (records[-1].kind, records[-1].outcome) == ("written", "agree")
+    assert records[:-1] == question_records(CLAIM, EVIDENCE, "Leave")
+    first, second = seen
+    assert CLAIM in first.content
+    assert EVIDENCE not in first.content
+    assert EVIDENCE in second.content
+    assert CLAIM not in second.content
+    assert "27" not in second.content.replace(NONCE[::-1], "")
+    assert NONCE in first.instructions
+    assert NONCE[::-1] in second.instructions
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [({"found": False, "answer": "27 days"}, "not_found"), ({"found": True, "answer": " "}, "not_found"),
+     ({"found": True, "answer": "12 days"}, "differ"), ({"found": True, "answer": "They get 27 days."}, "agree")],
+)  # fmt: skip
+def test_what_a_model_says_is_compared(reply: object, outcome: str) -> None:
+    """An answer counts as found only when it is said to be, and compared by its figures."""
+    ask = written_questions(
+        model({"questions": QUESTIONS, "answer": reply}, []), PROMPTS, lambda: NONCE
+    )
+    assert ask(CLAIM, EVIDENCE, "")[-1].outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [{"questions": "no"}, {"questions": []}, {"questions": {"questions": []}}, {"questions": "[" * 9000},
+     {"questions": {"questions": [7]}}, {"questions": {"questions": [{"question": "", "answer": "a"}]}},
+     {"questions": QUESTIONS, "answer": "{"}, {"questions": QUESTIONS, "answer": {"found": "yes", "answer": "27"}},
+     {"questions": LanguageModelError("timed_out", "late")}],
+)  # fmt: skip
+def test_a_model_without_a_usable_answer_is_an_error(replies: dict[str, object]) -> None:
+    """It is never taken for agreement."""
+    with pytest.raises(LanguageModelError):
+        written_questions(model(replies, []), PROMPTS, lambda: NONCE)(CLAIM, EVIDENCE, "")
+
+
+def test_a_question_that_gives_its_answer_away_is_not_put() -> None:
+    """The model would be told what to say."""
+    given = {"questions": [{"question": "Are there 27 days?", "answer": "27 days"}]}
+    seen: list[Prompt] = []
+    ask = written_questions(model({"questions": given}, seen), PROMPTS, lambda: NONCE)
+    assert ask(CLAIM, EVIDENCE, "") == question_records(CLAIM, EVIDENCE, "")
+    assert [prompt.schema_name for prompt in seen] == ["questions"]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "outcome"),
+    [("27 days", "27 days a year", "agree"), ("27 days", "27 hours", "differ"), ("yes", "No, never.", "differ"),
+     ("no", "No.", "agree"), ("the finance desk", "It goes to finance.", "agree"), ("the finance desk", "HR", "differ"),
+     ("27", "", "differ")],
+)  # fmt: skip
+def test_free_answers_are_compared(said: str, answer: str, outcome: str) -> None:
+    """Figures must be equal, yes is not no, and else half of the words must be there."""
+    assert written_outcome(said, answer) == outcome
+
+
+def test_prompts_have_room_for_their_own_part_only() -> None:
+    """What a prompt is built from is all that its function takes."""
+    assert CLAIM in question_prompt(CLAIM, PROMPTS, NONCE).content
+    prompt = answer_prompt("How many?", EVIDENCE, "", PROMPTS, NONCE)
+    assert prompt.content.count(f"<<<{NONCE}") == 2
