@@ -19,7 +19,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import TypeAdapter, ValidationError
 
+from certirag.core.citation import CitationsRecord
 from certirag.core.claim import ClaimIR
+from certirag.core.generation import GenerationRecord
+from certirag.core.judgement import ConfidenceBasis, LeftOut, Reference, Suggestions
 from certirag.core.models import ModelIdentity
 from certirag.core.policy import Policy
 from certirag.core.probe import Probe
@@ -94,7 +97,13 @@ class RendererDecision:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSummary:
-    """The decision on the answer as a whole, with its reason code and RFC-0004 confidence."""
+    """The decision on the answer as a whole, with its reason code and RFC-0004 confidence.
+
+    *reason* says the code in words, *basis* what the confidence was computed from, *left_out* the
+    claims without a badge by rule. *closest_references* are there when there is no answer, and
+    *query_refinements*, with *suggestions* behind them, when something is missing from it. A
+    record made before these fields has none of them.
+    """
 
     decision: AnswerDecisionName
     reason_code: str
@@ -104,12 +113,18 @@ class AnswerSummary:
     blocked: int
     limitations: tuple[str, ...] = ()
     query_refinements: tuple[str, ...] = ()
+    reason: str = ""
+    basis: ConfidenceBasis | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    closest_references: tuple[Reference, ...] = ()
+    suggestions: Suggestions | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
     """Everything that a stranger needs to derive every badge of one answer again.
 
+    *generation* is there when a language model wrote the draft, *citations* when the draft cited.
     *probe* is there when errors were planted in the answer's claims. Each stands in one of them,
     and they are judged under a policy that this record's refines, for a stricter one would catch
     more: CertificateError otherwise.
@@ -128,6 +143,8 @@ class AnswerRecord:
     created_at: str
     trace_id: str
     probe: Probe | None = None
+    generation: GenerationRecord | None = None
+    citations: CitationsRecord | None = None
 
     def __post_init__(self) -> None:
         """Refuse a probe of other claims, or one that is judged more strictly than the claims."""
@@ -184,11 +201,13 @@ def load_public_key(raw: bytes) -> Ed25519PublicKey:
 def record_json(record: AnswerRecord) -> dict[str, Any]:
     """Return *record* as JSON values, in the field order of the published schema.
 
-    A record without a probe has no such key, so it reads as it did before there were any.
+    A record without a probe has no such key, so it reads as it did before there were any; so with
+    a language model's part and with citations.
     """
     value = cast("dict[str, Any]", _RECORD.dump_python(record, mode="json"))
-    if record.probe is None:
-        del value["probe"]
+    for optional in ("probe", "generation", "citations"):
+        if value[optional] is None:
+            del value[optional]
     return value
 
 

@@ -6,24 +6,36 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from certirag.core.certificate import (
-    AnswerDecisionName,
-    AnswerSummary,
-    Confidence,
-    FindingRecord,
-    RendererDecision,
-)
+from certirag.core.certificate import AnswerSummary, FindingRecord, RendererDecision
 from certirag.core.claim import Claim
+from certirag.core.judgement import ConfidenceBasis
 from certirag.core.policy import Policy
 from certirag.core.probe import Probe
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
-from certirag.render.gate import Case, Decision, RenderState, decide, state_of
+from certirag.render.abstain import (
+    REASONS,
+    Grounds,
+    Unmet,
+    answer_decision,
+    is_uncheckable,
+    left_out,
+    limitations,
+    unmet_claims,
+)
+from certirag.render.closest import closest_references
+from certirag.render.confidence import (
+    HIGH_RISK,
+    confidence_of,
+    contested_claims,
+    evidence_quality,
+    with_caveats,
+)
+from certirag.render.gate import Case, Decision, NamedFinding, RenderState, decide, state_of
 from certirag.render.planted import PLANTED_ERRORS, planted_cases, planted_errors
 from certirag.render.rules import RULES
 
 _ALL_RULES: Final = {**RULES, PLANTED_ERRORS: planted_errors}
-_HIGH_RISK: Final = frozenset({"scope_claim", "comparative_claim"})
 
 
 def certify(
@@ -32,14 +44,18 @@ def certify(
     chunks: Sequence[EvidenceChunk],
     policy: Policy,
     probe: Probe | None = None,
+    *,
+    question: str = "",
 ) -> tuple[tuple[RendererDecision, ...], AnswerSummary]:
     """Decide every claim under *policy* and return the decisions as records.
 
-    A *probe* can only take badges: from the claims whose planted errors were not all caught.
+    A *probe* can only take badges: from the claims whose planted errors were not all caught. The
+    *question* decides nothing: it is for saying what the answer lacks.
     """
     decisions = decide_all(claims, results, chunks, policy, probe)
     records = tuple(_record(decision, policy) for decision in decisions)
-    return records, summarise(claims, decisions)
+    grounds = Grounds(question, tuple(results), tuple(chunks), policy)
+    return records, summarise(claims, decisions, grounds)
 
 
 def decide_all(
@@ -71,76 +87,74 @@ def decide_all(
     return tuple(decisions)
 
 
-def summarise(claims: Sequence[Claim], decisions: Sequence[Decision]) -> AnswerSummary:
-    """Return the answer's decision, reason code and confidence (RFC-0004 §7, DESIGN §3).
+def summarise(
+    claims: Sequence[Claim], decisions: Sequence[Decision], grounds: Grounds | None = None
+) -> AnswerSummary:
+    """Return the answer's decision, reason code, confidence and what it lacks (RFC-0004 §7, §8).
 
     Statements that are not checkable claims (greetings, questions) do not count against the
-    answer; an answer without any checkable claim is rejected, never "all verified".
+    answer; an answer without any checkable claim is rejected, never "all verified". Without
+    *grounds* the quality of the evidence and the nearest passages are not looked at.
     """
     states = [state_of(decision) for decision in decisions]
-    checkable = [not _uncheckable(claim) for claim in claims]
-    total = sum(checkable)
+    counted = [not is_uncheckable(claim) for claim in claims]
+    unmet = unmet_claims(claims, decisions)
     verified = states.count(RenderState.VERIFIED)
     blocked = states.count(RenderState.BLOCKED)
-    unresolved = any(
-        claim.risk_class in _HIGH_RISK and state is not RenderState.VERIFIED
-        for claim, state, counts in zip(claims, states, checkable, strict=True)
-        if counts
-    )
-    share = verified / total if total else 0.0
-    decision, code = _answer_decision(total, verified, blocked)
+    decision, code = answer_decision(sum(counted), verified, unmet)
+    basis = _basis(claims, decisions, unmet, grounds)
+    abstains = decision == "REJECT" and grounds is not None
     return AnswerSummary(
         decision=decision,
         reason_code=code,
-        confidence=_confidence(share, blocked, unresolved=unresolved),
+        confidence=confidence_of(basis),
         verified=verified,
         unverified=len(states) - verified - blocked,
         blocked=blocked,
-        limitations=_limitations(total, verified, blocked),
-        query_refinements=_refinements(code),
+        limitations=limitations(claims, decisions, unmet, grounds),
+        reason=REASONS[code],
+        basis=basis,
+        left_out=left_out(unmet),
+        closest_references=closest_references(claims, grounds) if abstains and grounds else (),
     )
 
 
-def _answer_decision(total: int, verified: int, blocked: int) -> tuple[AnswerDecisionName, str]:
-    if not total:
-        return "REJECT", "NO_CLAIMS"
-    if not verified:
-        return "REJECT", "CONTRADICTED" if blocked else "INSUFFICIENT_EVIDENCE"
-    if verified == total:
-        return "ACCEPT", "ALL_VERIFIED"
-    return "STRIP", "SOME_CONTRADICTED" if blocked else "SOME_UNVERIFIED"
-
-
-def _confidence(share: float, blocked: int, *, unresolved: bool) -> Confidence:
-    if share >= 0.90 and not unresolved and not blocked:
-        return "high"
-    if share >= 0.75 and not blocked:
-        return "medium"
-    return "low" if share >= 0.50 else "insufficient_evidence"
-
-
-def _limitations(total: int, verified: int, blocked: int) -> tuple[str, ...]:
-    lines = ["Verified means that retrieved evidence entails the claim, not that it is true."]
-    if total > verified:
-        lines.append(f"{total - verified} of {total} checkable claims are not verified.")
-    if blocked:
-        lines.append(f"{blocked} of them are contradicted by retrieved evidence.")
-    return tuple(lines)
-
-
-def _refinements(code: str) -> tuple[str, ...]:
-    if code in {"ALL_VERIFIED", "SOME_UNVERIFIED"}:
-        return ()
-    if "CONTRADICTED" in code:
-        return ("The documents disagree: name the document, version or period that you mean.",)
-    return (
-        "Use the words of the documents: a name, a product, a section heading.",
-        "Name the period or version that you mean, or add the document that holds the answer.",
+def _basis(
+    claims: Sequence[Claim],
+    decisions: Sequence[Decision],
+    unmet: Sequence[Unmet],
+    grounds: Grounds | None,
+) -> ConfidenceBasis:
+    """Return the inputs of the confidence: pass rate, risk, contradiction, evidence (§7)."""
+    checkable = sum(not is_uncheckable(claim) for claim in claims)
+    answered = [
+        claim
+        for claim, decision in zip(claims, decisions, strict=True)
+        if state_of(decision) is RenderState.VERIFIED
+    ]
+    opposed = {d.claim_id for d in decisions for f in d.findings if _opposed(f)}
+    retrieval, specificity = None, None
+    if grounds is not None:
+        results = {result.claim_id: result for result in grounds.results}
+        chunks = {chunk.chunk_id: chunk for chunk in grounds.chunks}
+        opposed |= contested_claims(claims, results, chunks, grounds.policy)
+        retrieval, specificity = evidence_quality(answered, results, chunks)
+    return with_caveats(
+        ConfidenceBasis(
+            checkable=checkable,
+            verified=len(answered),
+            pass_rate=round(len(answered) / checkable, 6) if checkable else 0.0,
+            high_risk_unresolved=sum(one.claim.risk_class in HIGH_RISK for one in unmet),
+            contradicted=sum(one.blocked for one in unmet),
+            contested=sum(c.id in opposed for c in claims if not is_uncheckable(c)),
+            retrieval=retrieval,
+            specificity=specificity,
+        )
     )
 
 
-def _uncheckable(claim: Claim) -> bool:
-    return any(problem.startswith("not_checkable") for problem in claim.problems)
+def _opposed(finding: NamedFinding) -> bool:
+    return finding.rule == "uncontested" and finding.passed is not True
 
 
 def _no_result(claim_id: str) -> VerificationResult:

@@ -18,6 +18,7 @@ from certirag.core.claim import Claim
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import SpanScore, VerificationResult
+from certirag.render.abstain import Grounds, with_suggestions
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
 from certirag.render.gate import Decision, RenderState, state_of
@@ -126,7 +127,8 @@ def present(
     blocked = tuple(by_state[RenderState.BLOCKED])
     shown = tuple(chips) if mode is Mode.DEBUG else verified
     folded = () if mode is Mode.DEBUG else unverified
-    summary = summarise(claims, decisions)
+    grounds = Grounds(record.question, record.verification, record.retrieval.chunks, policy)
+    summary = with_suggestions(summarise(claims, decisions, grounds), record.answer.suggestions)
     return Presentation(
         mode=mode,
         question=record.question,

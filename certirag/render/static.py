@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from certirag.render.draft_text import DRAFT, draft_html, draft_lines, end_line, headline_of
 from certirag.render.inert import highlight_html, inert_html, visible
+from certirag.render.judgement_text import judgement_html, judgement_lines
 from certirag.render.present import Chip, EvidenceView, Presentation
 
 _COLOUR: Final = {
@@ -21,17 +23,21 @@ def presentation_html(presentation: Presentation) -> str:
     parts = [
         '<section style="font-family:system-ui,sans-serif;max-width:46rem;line-height:1.5">',
         (
-            f"<p><strong>{inert_html(presentation.headline)}</strong><br>"
+            f"<p><strong>{inert_html(headline_of(presentation))}</strong><br>"
             f"Confidence: {inert_html(summary.confidence.replace('_', ' '))} · "
             f"policy {inert_html(presentation.policy.name)}</p>"
         ),
     ]
+    ended = end_line(presentation)
+    if ended:
+        parts.append(f"<p>{inert_html(ended)}</p>")
     parts += [_chip_html(chip) for chip in presentation.shown]
     if presentation.folded:
         count = len(presentation.folded)
         parts.append(f"<details><summary>What we could not verify ({count})</summary>")
         parts += [_chip_html(chip) for chip in presentation.folded]
         parts.append("</details>")
+    parts += [judgement_html(presentation), draft_html(presentation)]
     if presentation.probe is not None:
         parts.append(f"<p>Planted errors: {inert_html(presentation.probe.sentence)}</p>")
     parts.append(f'<p style="font-size:.85em">{inert_html(NOTICE)}</p></section>')
@@ -40,7 +46,8 @@ def presentation_html(presentation: Presentation) -> str:
 
 def presentation_text(presentation: Presentation) -> str:
     """Return the same as plain lines for a terminal; control characters are made visible."""
-    lines = [presentation.headline, ""]
+    ended = end_line(presentation)
+    lines = [headline_of(presentation), *([ended] if ended else []), ""]
     for chip in presentation.shown:
         lines += _chip_lines(chip)
     if presentation.folded:
@@ -49,6 +56,10 @@ def presentation_text(presentation: Presentation) -> str:
             lines += _chip_lines(chip)
     if presentation.hidden:
         lines += ["", f"{presentation.hidden} contradicted, shown in debug mode only."]
+    lines += [*([""] if lines[-1] else []), *judgement_lines(presentation)]
+    drafted = draft_lines(presentation, with_end=False)
+    if drafted:
+        lines += ["", f"{DRAFT}:", *(f"  - {line}" for line in drafted)]
     if presentation.probe is not None:
         lines += ["", f"Planted errors: {presentation.probe.sentence}"]
     summary = presentation.summary

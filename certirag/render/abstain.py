@@ -1,0 +1,228 @@
+"""Why an answer was decided as it was, what it leaves out and why: plain words of fixed rules.
+
+No line here repeats the text of a claim that the documents contradict: strict mode shows these
+lines, and that text is for debug mode alone (CertiRAG seed §4.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from certirag.claim_ir.asked import asked_words, divided, quoted
+from certirag.core.certificate import AnswerDecisionName, AnswerSummary
+from certirag.core.claim import Claim
+from certirag.core.judgement import LeftOut, ReasonCode, Suggestions
+from certirag.core.policy import Policy
+from certirag.core.text import EvidenceChunk
+from certirag.core.verdict import VerificationResult, is_score
+from certirag.render.gate import Decision, NamedFinding, RenderState, state_of
+
+REASONS: Final[Mapping[ReasonCode, str]] = {
+    "ALL_VERIFIED": "Every checkable claim passed every rule.",
+    "SOME_UNVERIFIED": "The claims that passed every rule are the answer; the rest is left out.",
+    "SOME_CONTRADICTED": "The claims that passed every rule are the answer; of the rest the "
+    "documents contradict at least one.",
+    "NO_CLAIMS": "Nothing was found here that says something on this and can be checked.",
+    "UNGROUNDED_CLAIMS": "No passage of the documents could be attached to any claim of this "
+    "answer.",
+    "INSUFFICIENT_EVIDENCE": "The documents do not hold enough evidence for any claim of this "
+    "answer.",
+    "CONTRADICTED": "The documents contradict what the answer would say, and support none of it.",
+    "CONTESTED": "One document supports what the answer would say and another one opposes it.",
+    "PLANTED_ERRORS_PASSED": "Errors planted in the claims of this answer passed the same checks.",
+    "MEASUREMENT_FAILED": "The claims could not be measured whole, so nothing is said of them.",
+}
+# Of several failed rules, the one that tells a reader most; a low score comes along with each.
+_TELLING: Final = (
+    "evidence",
+    "sound_measurement",
+    "isolated",
+    "planted_errors",
+    "numbers",
+    "well_formed",
+    "uncontested",
+    "class_minimum",
+    "not_contradicted",
+    "entailed",
+    "load_bearing",
+)
+# A refusal whose claims all failed on one of these is told by it.
+_SOLE_CAUSE: Final[Mapping[str, ReasonCode]] = {
+    "evidence": "UNGROUNDED_CLAIMS",
+    "sound_measurement": "MEASUREMENT_FAILED",
+    "isolated": "MEASUREMENT_FAILED",
+    "planted_errors": "PLANTED_ERRORS_PASSED",
+    "uncontested": "CONTESTED",
+}
+MAX_LINES: Final = 6
+MAX_IDS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What an answer was judged on, beyond its claims and decisions."""
+
+    question: str
+    results: tuple[VerificationResult, ...]
+    chunks: tuple[EvidenceChunk, ...]
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A checkable claim without a badge: *rule* is the failed one that says most, and why."""
+
+    claim: Claim
+    rule: str
+    reason: str
+    blocked: bool
+
+
+def lacks_answer(summary: AnswerSummary) -> bool:
+    """Say whether there is no answer, or too little of one to lean on (RFC-0004 §5.3, §8)."""
+    return summary.decision == "REJECT" or summary.confidence == "insufficient_evidence"
+
+
+def with_suggestions(summary: AnswerSummary, suggestions: Suggestions | None) -> AnswerSummary:
+    """Return *summary* with what may help instead, if it lacks an answer.
+
+    No decision looks at suggestions: they are carried, for a reader.
+    """
+    if suggestions is None or not lacks_answer(summary):
+        return summary
+    queries = tuple(suggestion.query for suggestion in suggestions.refinements)
+    return replace(summary, query_refinements=queries, suggestions=suggestions)
+
+
+def unmet_claims(claims: Sequence[Claim], decisions: Sequence[Decision]) -> tuple[Unmet, ...]:
+    """Return the checkable claims that have no badge, each with the failure that says most."""
+    found = []
+    for claim, decision in zip(claims, decisions, strict=True):
+        state = state_of(decision)
+        if state is RenderState.VERIFIED or is_uncheckable(claim):
+            continue
+        blocked = state is RenderState.BLOCKED
+        failed = [f for f in decision.findings if f.passed is not True]
+        first = min(failed, key=lambda f: _telling(f, blocked=blocked), default=None)
+        rule = "unknown" if first is None else first.rule
+        reason = "no decision was made on it" if first is None else first.reason
+        found.append(Unmet(claim, rule, reason, blocked))
+    return tuple(found)
+
+
+def left_out(unmet: Sequence[Unmet]) -> tuple[LeftOut, ...]:
+    """Return the claims that are left out, by the rule that says most of each."""
+    by_rule: dict[str, list[str]] = {}
+    for one in unmet:
+        by_rule.setdefault(one.rule, []).append(one.claim.id)
+    return tuple(LeftOut(rule, tuple(ids)) for rule, ids in by_rule.items())
+
+
+def answer_decision(
+    total: int, verified: int, unmet: Sequence[Unmet]
+) -> tuple[AnswerDecisionName, ReasonCode]:
+    """Return the decision on an answer of *total* checkable claims, and its reason code.
+
+    What has a badge is the answer, whatever else failed: claims are decided one by one, so it is
+    the largest part that can be certified. Without any there is no answer.
+    """
+    blocked = any(one.blocked for one in unmet)
+    if total < 1:
+        return "REJECT", "NO_CLAIMS"
+    if verified < 1:
+        rules = {one.rule for one in unmet}
+        causes = {_SOLE_CAUSE.get(rule, "INSUFFICIENT_EVIDENCE") for rule in rules}
+        if blocked:
+            return "REJECT", "CONTRADICTED"
+        return "REJECT", causes.pop() if len(causes) == 1 else "INSUFFICIENT_EVIDENCE"
+    if verified == total and not unmet:
+        return "ACCEPT", "ALL_VERIFIED"
+    return "STRIP", "SOME_CONTRADICTED" if blocked else "SOME_UNVERIFIED"
+
+
+def limitations(
+    claims: Sequence[Claim],
+    decisions: Sequence[Decision],
+    unmet: Sequence[Unmet],
+    grounds: Grounds | None,
+) -> tuple[str, ...]:
+    """Return what the answer lacks, one line each: claims left out, disagreement, gaps."""
+    total = sum(not is_uncheckable(claim) for claim in claims)
+    lines = []
+    if unmet:
+        lines.append(f"{len(unmet)} of {total} checkable claims {_are(len(unmet))} left out.")
+        lines += [f"Claim {one.claim.id} is left out: {one.reason}." for one in unmet[:MAX_LINES]]
+    for group in left_out(unmet[MAX_LINES:]):
+        lines.append(f"Also left out under the rule {group.rule}: {_ids(group.claims)}.")
+    if grounds is None:
+        return tuple(lines)
+    lines += disagreements(claims, grounds)
+    answered = [
+        claim
+        for claim, decision in zip(claims, decisions, strict=True)
+        if state_of(decision) is RenderState.VERIFIED
+    ]
+    return (*lines, *_gaps(answered, grounds))
+
+
+def disagreements(claims: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
+    """Say which documents disagree, and on which claims: both sides by title, no claim's text."""
+    titles = {chunk.chunk_id: chunk.source.title or chunk.doc_id for chunk in grounds.chunks}
+    limit = min(grounds.policy.tau_contradict, grounds.policy.tau_contest)
+    results = {result.claim_id: result for result in grounds.results}
+    found: dict[str, list[str]] = {}
+    for claim in claims:
+        result = results.get(claim.id)
+        if result is None or is_uncheckable(claim):
+            continue
+        entailed = is_score(result.score) and (result.score or 0.0) >= grounds.policy.tau_entail
+        own = {titles.get(ref.chunk_id, ref.chunk_id) for ref in result.best_evidence if entailed}
+        against = {
+            titles.get(score.chunk_id, score.chunk_id)
+            for score in result.all_scores
+            if is_score(score.contradicted) and (score.contradicted or 0.0) >= limit
+        }
+        for other in sorted(against):
+            sides = sorted(own - {other})
+            line = f"“{sides[0]}” and “{other}” disagree" if sides else f"“{other}” says otherwise"
+            found.setdefault(line, []).append(claim.id)
+    return tuple(f"{line} ({_ids(ids)})." for line, ids in found.items())[:MAX_LINES]
+
+
+def is_uncheckable(claim: Claim) -> bool:
+    """Say whether *claim* states nothing that could be checked (a greeting, a question)."""
+    return any(problem.startswith("not_checkable") for problem in claim.problems)
+
+
+def _gaps(answered: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
+    """Say which names and figures of the question no claim of the answer speaks of."""
+    if not answered:
+        return ()
+    results = {result.claim_id: result for result in grounds.results}
+    chunks = {chunk.chunk_id: chunk for chunk in grounds.chunks}
+    texts = [claim.text for claim in answered]
+    for claim in answered:
+        result = results.get(claim.id)
+        for ref in () if result is None else result.best_evidence:
+            chunk = chunks.get(ref.chunk_id)
+            texts += [] if chunk is None else [chunk.context]
+    telling = [word for word in asked_words(grounds.question) if word.telling]
+    _, missing = divided(telling, texts)
+    return (f"The answer says nothing of {quoted(missing)}.",) if missing else ()
+
+
+def _telling(finding: NamedFinding, *, blocked: bool) -> tuple[int, int]:
+    first = 0 if blocked and finding.rule == "not_contradicted" else 1
+    known = finding.rule in _TELLING
+    return first, _TELLING.index(finding.rule) if known else len(_TELLING)
+
+
+def _ids(ids: Sequence[str]) -> str:
+    shown = ", ".join(ids[:MAX_IDS])
+    return shown if len(ids) <= MAX_IDS else f"{shown} and {len(ids) - MAX_IDS} more"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -1,0 +1,119 @@
+"""The judgement on an answer as lines and as HTML: why, what is left out, what may help.
+
+Nothing here carries a badge. Nearest passages are quoted as passages that were not enough, and
+suggestions, which the record carries from the search, are words of the documents: both inert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from certirag.core.judgement import ConfidenceBasis, Filter, Reference, Suggestions
+from certirag.render.abstain import Grounds, lacks_answer
+from certirag.render.closest import closest_references
+from certirag.render.inert import inert_html, visible
+from certirag.render.present import Presentation
+
+_CAVEATS: Final[Mapping[str, str]] = {
+    "high_risk_unresolved": "a comparison or a statement of scope is open",
+    "contested": "another document opposes a claim",
+    "thin_retrieval": "the searches ranked the evidence low",
+    "thin_specificity": "the attached sentences hold few of the claims' words",
+    "contradicted": "the documents contradict a claim",
+    "high_contradiction": "the documents contradict many of the claims",
+    "no_checkable_claim": "there is no claim to check",
+}
+LEFT_OUT: Final = "What is missing"
+NEAREST: Final = "Nearest passages: none of them is enough for an answer"
+QUESTIONS: Final = "Questions that these documents may answer"
+FILTERS: Final = "Where to look"
+_FIELDS: Final = {"document": "Document", "section": "Section", "period": "Period"}
+
+
+def nearest_passages(presentation: Presentation) -> tuple[Reference, ...]:
+    """Return the passages that came nearest, derived again; none when there is an answer."""
+    if presentation.summary.decision != "REJECT":
+        return ()
+    record, policy = presentation.record, presentation.policy
+    grounds = Grounds(record.question, record.verification, record.retrieval.chunks, policy)
+    return closest_references(record.claim_ir.claims, grounds)
+
+
+def suggestions_of(presentation: Presentation) -> Suggestions:
+    """Return what the signed record suggests, where there is no answer or too little of one."""
+    carried = presentation.record.answer.suggestions
+    helps = carried is not None and lacks_answer(presentation.summary)
+    return carried if carried is not None and helps else Suggestions()
+
+
+def confidence_sentence(basis: ConfidenceBasis | None) -> str:
+    """Say what the confidence was computed from, "" when that was not recorded."""
+    if basis is None:
+        return ""
+    if basis.checkable < 1:
+        return "There is no claim to check."
+    share = f"{basis.verified} of {basis.checkable} checkable claims passed every rule"
+    why = "; ".join(_CAVEATS.get(name, name) for name in basis.caveats)
+    return f"{share}. Lowered because {why}." if why else f"{share}."
+
+
+def filter_line(of: Filter) -> str:
+    """Return one filter in words."""
+    count = "1 near passage" if of.passages == 1 else f"{of.passages} near passages"
+    return f"{_FIELDS[of.field]} “{of.value}” ({count})"
+
+
+def judgement_lines(presentation: Presentation) -> list[str]:
+    """Return the judgement as lines for a terminal; control characters are made visible."""
+    summary, help_ = presentation.summary, suggestions_of(presentation)
+    lines = []
+    if summary.decision == "REJECT" and summary.reason:
+        lines += [f"Why: {summary.reason}"]
+    if summary.limitations:
+        lines += ["", f"{LEFT_OUT}:", *(f"  - {_line(text)}" for text in summary.limitations)]
+    passages = nearest_passages(presentation)
+    if passages:
+        lines += ["", f"{NEAREST}:"]
+        for one in passages:
+            lines += [f"  “{_line(one.quote)}” — {_line(_place(one))}", f"    {_line(one.why)}"]
+    if help_.refinements:
+        lines += ["", f"{QUESTIONS}:"]
+        for other in help_.refinements:
+            lines += [f"  {_line(other.query)}", f"    {_line(other.because)}"]
+    if help_.filters:
+        lines += ["", f"{FILTERS}:", *(f"  - {_line(filter_line(f))}" for f in help_.filters)]
+    sentence = confidence_sentence(summary.basis)
+    return [*lines, "", f"Confidence: {sentence}"] if sentence else lines
+
+
+def judgement_html(presentation: Presentation) -> str:
+    """Return the same as inert HTML: no link, button, badge or style from any text."""
+    summary, help_ = presentation.summary, suggestions_of(presentation)
+    parts = []
+    if summary.decision == "REJECT" and summary.reason:
+        parts.append(f"<p>{inert_html(summary.reason)}</p>")
+    parts.append(_list_html(LEFT_OUT, summary.limitations))
+    quotes = [f"“{p.quote}” — {_place(p)}: {p.why}" for p in nearest_passages(presentation)]
+    parts.append(_list_html(NEAREST, quotes))
+    parts.append(_list_html(QUESTIONS, [f"{r.query} ({r.because})" for r in help_.refinements]))
+    parts.append(_list_html(FILTERS, [filter_line(f) for f in help_.filters]))
+    sentence = confidence_sentence(summary.basis)
+    parts.append(f"<p>Confidence: {inert_html(sentence)}</p>" if sentence else "")
+    return "".join(parts)
+
+
+def _list_html(title: str, lines: tuple[str, ...] | list[str]) -> str:
+    if not lines:
+        return ""
+    items = "".join(f"<li>{inert_html(line)}</li>" for line in lines)
+    return f"<p>{inert_html(title)}</p><ul>{items}</ul>"
+
+
+def _place(of: Reference) -> str:
+    page = "" if of.page is None else f"page {of.page}"
+    return ", ".join(part for part in (of.title, page, of.section) if part)
+
+
+def _line(text: str) -> str:
+    return " ".join(visible(text).split())

@@ -1,0 +1,117 @@
+"""Draws what an answer lacks and, where there is none, why and what may help: nothing has a badge."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from certirag.core.judgement import Reference, Suggestion
+from certirag.render import Presentation, oddities
+from certirag.render.draft_text import end_line, is_broken_off
+from certirag.render.judgement_text import (
+    FILTERS,
+    LEFT_OUT,
+    NEAREST,
+    QUESTIONS,
+    confidence_sentence,
+    filter_line,
+    nearest_passages,
+    suggestions_of,
+)
+from ui.inert import draw_facts, draw_lines, draw_quote, draw_text
+from ui.question import use_question
+
+
+def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
+    """Draw the panel of an answer that was refused: the question, why, and what came near."""
+    # Without a claim nothing was measured, so nothing is said of the evidence.
+    if is_broken_off(presentation) and not presentation.record.claim_ir.claims:
+        _draw_broken_off(presentation)
+        return
+    summary = presentation.summary
+    with st.container(key="refusal"):
+        st.subheader("No answer: the evidence does not support one", anchor=False)
+        if presentation.question:
+            draw_text(presentation.question, "question", max_lines=6)
+        draw_text(summary.reason or "The rules in force did not allow an answer.", "claim")
+        draw_end(presentation)
+        draw_facts(
+            (
+                ("Reason", summary.reason_code.replace("_", " ").lower()),
+                ("Confidence", summary.confidence.replace("_", " ")),
+                ("Policy", presentation.policy.name),
+            )
+        )
+        draw_missing(presentation)
+    passages = nearest_passages(presentation)
+    if passages:
+        with st.container(key="nearest"):
+            st.caption(NEAREST)
+            for number, passage in enumerate(passages, 1):
+                with st.container(key=f"nearest-{number}", gap="xsmall"):
+                    _draw_passage(passage)
+    draw_suggestions(presentation, of_draft=of_draft)
+
+
+def _draw_broken_off(presentation: Presentation) -> None:
+    with st.container(key="refusal"):
+        st.subheader("No answer: the language model gave none", anchor=False)
+        if presentation.question:
+            draw_text(presentation.question, "question", max_lines=6)
+        draw_end(presentation)
+
+
+def draw_end(presentation: Presentation) -> None:
+    """Draw how the draft ended where that was not with a whole answer."""
+    ended = end_line(presentation)
+    if ended:
+        draw_text(ended, "error", max_lines=6)
+
+
+def draw_missing(presentation: Presentation) -> None:
+    """Draw what is left out of the answer and why, and what its confidence comes from."""
+    summary = presentation.summary
+    if summary.limitations:
+        st.caption(LEFT_OUT)
+        draw_lines(summary.limitations)
+    if summary.confidence != "high" or summary.limitations:
+        sentence = confidence_sentence(summary.basis)
+        if sentence:
+            draw_text(sentence, "note", max_lines=4)
+
+
+def draw_suggestions(presentation: Presentation, *, of_draft: bool) -> None:
+    """Draw the suggestions that the record carries; on Ask each question goes into the box."""
+    carried = suggestions_of(presentation)
+    if carried.refinements:
+        with st.container(key="suggestions"):
+            st.caption(QUESTIONS)
+            for number, suggestion in enumerate(carried.refinements, 1):
+                _draw_suggestion(suggestion, number, of_draft=of_draft)
+    if carried.filters:
+        st.caption(FILTERS)
+        draw_lines([filter_line(one) for one in carried.filters])
+
+
+def _draw_suggestion(suggestion: Suggestion, number: int, *, of_draft: bool) -> None:
+    # A text with something odd in it stays text: a box for typing shows characters as they are.
+    plain = not oddities(suggestion.query)
+    with st.container(key=f"sample-suggestion-{number}", gap="xsmall"):
+        draw_text(suggestion.query, "question", max_lines=4)
+        draw_text(suggestion.because, "note", max_lines=4)
+        if plain and not of_draft:
+            st.button(
+                "Use this question",
+                key=f"use-{number}",
+                type="tertiary",
+                on_click=use_question,
+                args=(suggestion.query,),
+            )
+
+
+def _draw_passage(passage: Reference) -> None:
+    place = [passage.section] if passage.section else []
+    page = [] if passage.page is None else [f"Page {passage.page}"]
+    draw_quote(
+        passage.quote, (), title=passage.title, facts=[*page, *place, f"Chunk {passage.chunk_id}"]
+    )
+    draw_text(f"Not enough: {passage.why}", "reason", max_lines=4)
