@@ -6,17 +6,27 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from certirag.adapters.audit_sqlite import SqliteAuditLog
 from certirag.audit.keys import signing_key, trusted_keys
+from certirag.core.generation import Strategy
 from certirag.core.policy import Policy
+from certirag.core.prompts import PromptText, read_prompt_text
+from certirag.drafting import PROMPT_OF
 from certirag.errors import CertiRAGError, InputError, PolicyError
-from certirag.pipeline import Services
-from certirag.ports import Embedder, Progress, Reranker, SentenceSplitter, Verifier
-from certirag.settings import ASSETS, Settings, read_language_model_access
+from certirag.ports import (
+    Embedder,
+    LanguageModel,
+    Progress,
+    Reranker,
+    SentenceSplitter,
+    Verifier,
+)
+from certirag.services import Services, Writer
+from certirag.settings import ASSETS, STRATEGIES, Settings, read_language_model_access
 
 if TYPE_CHECKING:
     from certirag.adapters.index_local import LocalIndex
@@ -48,7 +58,48 @@ def build_services(settings: Settings) -> Services:
         audit_log=SqliteAuditLog(settings.home / "audit.sqlite3"),
         key=key,
         trusted=trusted_keys(settings.home),
+        writer=make_writer(settings.generator, settings.strategy),
     )
+
+
+def make_writer(generator: str, strategy: str) -> Writer | None:
+    """Return the language model *generator* with its prompts; None for ``extractive``.
+
+    ``openai:MODEL`` asks the endpoint of CERTIRAG_LLM_URL, ``transformers:MODEL`` opens a model
+    that the user has. InputError for an unknown name of either.
+    """
+    if strategy not in STRATEGIES:
+        raise InputError(f"unknown strategy {strategy!r}: choose {', '.join(STRATEGIES)}")
+    if generator == "extractive":
+        return None
+    prompts = {name: _prompt(name) for name in PROMPT_OF.values()}
+    return Writer(_language_model(generator), cast("Strategy", strategy), prompts)
+
+
+def _language_model(generator: str) -> LanguageModel:
+    kind, _, model = generator.partition(":")
+    if kind == "openai" and model:
+        from certirag.adapters.llm_endpoint import Endpoint
+        from certirag.adapters.llm_openai import OpenAiModel
+
+        access = read_language_model_access()
+        return OpenAiModel(model, Endpoint(access.url, access.key))
+    if kind == "transformers" and model:
+        from certirag.adapters.llm_transformers import TransformersModel
+
+        return TransformersModel(model)
+    message = (
+        f"unknown generator {generator!r}: choose extractive, openai:MODEL or transformers:MODEL"
+    )
+    raise InputError(message)
+
+
+def _prompt(name: str) -> PromptText:
+    path = ASSETS / "prompts" / f"{name}.md"
+    try:
+        return read_prompt_text(path.read_bytes(), source=path.name)
+    except OSError as error:
+        raise InputError(f"the prompt {path.name} is missing: restore it") from error
 
 
 def make_embedder(name: str) -> Embedder:

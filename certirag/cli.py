@@ -11,7 +11,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -20,9 +20,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from certirag import __version__, cli_measure
 from certirag.cli_files import read_draft, write_beside
 from certirag.cli_say import complain, note, print_json, say_progress
-from certirag.errors import CertiRAGError
+from certirag.core.generation import GenerationRecord
+from certirag.errors import CertiRAGError, InputError
 from certirag.render import Mode, present, presentation_text, visible
-from certirag.settings import Settings, read_settings
+from certirag.settings import STRATEGIES, Settings, read_settings
 
 REFUSED: Final = 3
 CHECK_FAILED: Final = 4
@@ -68,20 +69,43 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
 
 def _ask(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.bootstrap import build_services, load_policy, open_index  # noqa: PLC0415
-    from certirag.pipeline import answer_question, probe_answer  # noqa: PLC0415
+    from certirag.pipeline import probe_answer, stream_answer  # noqa: PLC0415
 
+    settings = _with_writer(options, settings)
     asked = load_policy(options.profile) if options.profile else None
     services = build_services(settings)
-    answer = answer_question(
+    parts = stream_answer(
         options.question,
         open_index(options.index, services),
         services,
         asked_policy=asked,
         progress=say_progress,
     )
+    for answer in parts:
+        if not answer.complete:
+            say_progress(_so_far(answer.export, services.trusted), 0, 0)
     if options.probe:
         answer = probe_answer(answer.export, services, progress=say_progress)
     return _show(answer.export, options, services.trusted)
+
+
+def _with_writer(options: argparse.Namespace, settings: Settings) -> Settings:
+    """Return *settings* with the generator and the strategy that the command names."""
+    generator = options.generator or settings.generator
+    if options.strategy and generator == "extractive":
+        message = (
+            f"--strategy {options.strategy!r} needs a language model: add --generator openai:MODEL"
+        )
+        raise InputError(message)
+    return replace(settings, generator=generator, strategy=options.strategy or settings.strategy)
+
+
+def _so_far(export: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> str:
+    """Return how far an answer has come, for whoever waits for the rest."""
+    part = present(export, Mode.STRICT, trusted=trusted)
+    summary = part.summary
+    claims = summary.verified + summary.unverified + summary.blocked
+    return f"claims written: {claims}, verified: {summary.verified}"
 
 
 def _verify(options: argparse.Namespace, settings: Settings) -> int:
@@ -138,7 +162,18 @@ def _show(
         sys.stdout.write(export.decode("utf-8"))
     else:
         print(presentation_text(presentation))
+        if line := _ended(presentation.record.generation):
+            print(visible(line))
     return REFUSED if presentation.summary.decision == "REJECT" else 0
+
+
+def _ended(generation: GenerationRecord | None) -> str:
+    """Return what to say of a language model that did not write an answer to its end, or ""."""
+    if generation is None or generation.end == "complete":
+        return ""
+    if generation.end == "abstained":
+        return "The language model found no answer in the documents."
+    return f"Incomplete ({generation.end.replace('_', ' ')}): {generation.note}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -162,7 +197,14 @@ def _parser() -> argparse.ArgumentParser:
     ask = commands.add_parser("ask", help="answer a question from an index")
     ask.add_argument("question")
     ask.add_argument("--index", required=True, type=Path, metavar="DIR")
-    ask.add_argument("--generator", choices=["extractive"], default="extractive")
+    ask.add_argument(
+        "--generator",
+        metavar="NAME",
+        help="extractive, openai:MODEL at CERTIRAG_LLM_URL, or transformers:MODEL",
+    )
+    ask.add_argument(
+        "--strategy", metavar="NAME", help=f"how a language model writes: {', '.join(STRATEGIES)}"
+    )
     _add_answer_options(ask, mode=Mode.STRICT)
     ask.set_defaults(run=_ask)
 

@@ -13,13 +13,7 @@ from pathlib import Path
 
 from certirag.bootstrap import build_services, index_of_paths, load_policy, open_index
 from certirag.errors import CertificateError
-from certirag.pipeline import (
-    Services,
-    SignedAnswer,
-    answer_question,
-    probe_answer,
-    verify_draft,
-)
+from certirag.pipeline import answer_question, probe_answer, verify_draft
 from certirag.render import (
     Mode,
     Presentation,
@@ -28,6 +22,7 @@ from certirag.render import (
     presentation_html,
     presentation_text,
 )
+from certirag.services import Services, SignedAnswer
 from certirag.settings import read_settings
 
 PathLike = str | os.PathLike[str]

@@ -1,24 +1,23 @@
-"""The story, one screen each: ingest() and the two ways to an answer.
+"""The story, one screen each: the ways to an answer.
 
-    question ─ retrieve ─▶ chunks ─▶ claims ─▶ candidates ─▶ verify (isolated)
-        ─▶ certify (the gate) ─▶ sign ─▶ audit log ─▶ the signed export
+    question ─ retrieve ─▶ chunks ─ preselect ─▶ spans ─ draft (`drafting`) ─▶ claims
+        ─ measure (`measuring`) ─▶ certify (the gate) ─▶ sign ─▶ audit log ─▶ the signed export
 
 What comes out is the signed export and never a decision: whoever shows it derives every badge
-again (`render.present`).
+again (`render.present`). A language model's answer comes in parts, each recorded before it is
+shown; what a part verifies, every later part verifies too.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
+from certirag.claim_ir.citation_marks import cited_sources, read_citations
+from certirag.claim_ir.cited_claims import citations_of, with_marks
 from certirag.claim_ir.compile import claims_from_draft
-from certirag.claim_ir.extractive import Candidate, claims_from_evidence
+from certirag.claim_ir.generate_steps import DraftStep, claim_ir_of
 from certirag.claim_ir.planted import PLANTER
 from certirag.core.certificate import (
     AnswerRecord,
@@ -28,64 +27,29 @@ from certirag.core.certificate import (
     sign,
     statement_bytes,
 )
-from certirag.core.claim import ClaimIR
-from certirag.core.models import ModelIdentity
+from certirag.core.citation import Citation, CitationsRecord
+from certirag.core.claim import Claim, ClaimIR
+from certirag.core.generation import DraftEnd, GenerationRecord
 from certirag.core.policy import Policy
 from certirag.core.probe import Probe
-from certirag.core.text import EvidenceChunk, sha256_hex
-from certirag.errors import InputError
-from certirag.ports import (
-    AuditLog,
-    Embedder,
-    Index,
-    Progress,
-    Reranker,
-    SentenceSplitter,
-    Verifier,
-)
+from certirag.core.text import sha256_hex
+from certirag.drafting import extracted, preselected, prompts_of, strategy_of, written
+from certirag.errors import GroundingError, InputError, LanguageModelError
+from certirag.measuring import Measured, measure_claims
+from certirag.ports import Index, Progress
 from certirag.render import certify
+from certirag.render.abstain import lacks_answer, with_suggestions
 from certirag.retrieve.hybrid import RetrievalOutcome, retrieve
-from certirag.settings import Settings
-from certirag.verify.candidates import choose_candidates
-from certirag.verify.claim import verify_claims
+from certirag.retrieve.suggest import suggest
+from certirag.services import Services, SignedAnswer, Writer
 from certirag.verify.plant import measure_planted, plant_errors
-
-# Opened around each stage by its name, for whoever measures: it is told nothing else, and nothing
-# of it reaches a certificate.
-Stage = Callable[[str], AbstractContextManager[object]]
 
 MAX_QUESTION = 2_000
 MAX_DRAFT = 40_000
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """Everything that an answer needs from outside, built once by `bootstrap`."""
-
-    settings: Settings
-    policy: Policy
-    embedder: Embedder
-    reranker: Reranker
-    verifier: Verifier
-    split: SentenceSplitter
-    audit_log: AuditLog
-    key: Ed25519PrivateKey
-    trusted: dict[str, Ed25519PublicKey]
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    stage: Stage = lambda _name: nullcontext()
-
-    @property
-    def models(self) -> tuple[ModelIdentity, ...]:
-        """The models in use, as certificates name them."""
-        return (self.embedder.identity, self.reranker.identity, self.verifier.identity)
-
-
-@dataclass(frozen=True, slots=True)
-class SignedAnswer:
-    """One answer as it may be kept, sent or shown: the signed export's bytes."""
-
-    trace_id: str
-    export: bytes
+def _silent(_line: str, _done: int, _total: int) -> None:
+    """Report nothing."""
 
 
 def answer_question(
@@ -94,23 +58,59 @@ def answer_question(
     services: Services,
     *,
     asked_policy: Policy | None = None,
-    progress: Progress = lambda _line, _done, _total: None,
+    progress: Progress = _silent,
 ) -> SignedAnswer:
-    """Answer *question* with sentences of the corpus; no language model takes part.
+    """Answer *question* from the corpus, and return the answer when it is complete.
 
-    Raises InputError for an unusable question and AuditError when the log refuses.
+    Raises as `stream_answer` does.
+    """
+    *_, last = stream_answer(
+        question, index, services, asked_policy=asked_policy, progress=progress
+    )
+    return last
+
+
+def stream_answer(
+    question: str,
+    index: Index,
+    services: Services,
+    *,
+    asked_policy: Policy | None = None,
+    progress: Progress = _silent,
+) -> Iterator[SignedAnswer]:
+    """Yield the answer to *question* as it grows; the last one yielded is complete.
+
+    Without a language model there is one. With one, each claim is measured, certified and
+    recorded as soon as it is written; where the model fails, what was certified stands and the
+    last part says how it ended. Raises InputError for an unusable question and AuditError when
+    the log refuses.
     """
     text = _bounded(question, "the question", MAX_QUESTION)
-    settings = services.settings
     progress("Searching the documents", 1, 5)
     with services.stage("retrieve"):
-        found = _retrieve(text, index, services)
+        found = retrieve(
+            text,
+            index,
+            services.embedder,
+            services.reranker,
+            max_chunks=services.settings.max_chunks,
+        )
+    answer = _Answer(text, found, index, services, asked_policy)
     progress("Choosing the sentences that answer", 2, 5)
     with services.stage("compile"):
-        claim_ir = claims_from_evidence(
-            text, _ranked_sentences(text, found, services), max_claims=settings.max_claims
-        )
-    return _certified(claim_ir, found, index, services, asked_policy, progress)
+        spans = preselected(text, found, services)
+    answer.dropped += spans.dropped
+    if services.writer is None:
+        with services.stage("compile"):
+            claim_ir = extracted(text, spans, services)
+        progress(f"Verifying {len(claim_ir.claims)} claims", 3, 5)
+        answer.measure(claim_ir.claims)
+        progress("Signing and recording", 5, 5)
+        yield answer.signed(claim_ir)
+        return
+    yield from _written_answer(
+        answer, services.writer, written(text, spans, services.writer, services), progress
+    )
 
 
 def verify_draft(
@@ -120,80 +120,153 @@ def verify_draft(
     *,
     question: str = "",
     asked_policy: Policy | None = None,
-    progress: Progress = lambda _line, _done, _total: None,
+    progress: Progress = _silent,
 ) -> SignedAnswer:
-    """Check somebody else's answer against the corpus, claim by claim.
+    """Check somebody else's answer against the corpus, claim by claim, and what it cites.
 
     Raises InputError for an unusable draft and AuditError when the log refuses.
     """
     text = _bounded(draft, "the draft", MAX_DRAFT)
     progress("Splitting the draft into claims", 1, 5)
     with services.stage("compile"):
-        claim_ir = claims_from_draft(
-            question, text, services.split, max_claims=services.settings.max_claims
+        cited = read_citations(text, cited_sources(index.chunks()))
+        plain = claims_from_draft(
+            question, cited.text, services.split, max_claims=services.settings.max_claims
         )
-    progress("Searching the documents", 2, 5)
+        own = citations_of(plain.claims, cited)
+        claim_ir = with_marks(plain, cited)
+    progress(f"Verifying {len(claim_ir.claims)} claims", 3, 5)
     nothing = RetrievalOutcome(chunks=(), dropped=(), settings={})
-    return _certified(claim_ir, nothing, index, services, asked_policy, progress)
-
-
-def _certified(
-    claim_ir: ClaimIR,
-    found: RetrievalOutcome,
-    index: Index,
-    services: Services,
-    asked_policy: Policy | None,
-    progress: Progress,
-) -> SignedAnswer:
-    """Verify, decide, sign and log; the log is written before anything is returned."""
-    settings = services.settings
-    policy = services.policy if asked_policy is None else services.policy.meet(asked_policy)
-    progress(f"Looking for evidence on {len(claim_ir.claims)} claims", 3, 5)
-    with services.stage("evidence"):
-        chunks, dropped = _evidence_for(claim_ir, found, index, services)
-    with services.stage("candidates"):
-        candidates = choose_candidates(
-            claim_ir.claims,
-            chunks,
-            max_spans=settings.max_spans_per_claim,
-            max_pairs=settings.max_pairs,
-        )
-    progress(f"Verifying {sum(len(c.chosen) for c in candidates)} pairs", 4, 5)
-    with services.stage("verify"):
-        results = verify_claims(candidates, services.verifier)
-    with services.stage("decide"):
-        decisions, summary = certify(claim_ir.claims, results, chunks, policy)
-    used = {ref.chunk_id for result in results for ref in result.all_scores}
-    kept = {chunk.chunk_id for chunk in found.chunks} | used
-    config = settings.caps()
-    record = AnswerRecord(
-        question=claim_ir.question,
-        retrieval=RetrievalRecord(
-            query=claim_ir.question,
-            chunks=tuple(chunk for chunk in chunks if chunk.chunk_id in kept),
-            settings={**found.settings, "corpus": index.fingerprint},
-            dropped=(*found.dropped, *dropped),
-        ),
-        claim_ir=claim_ir,
-        verification=results,
-        decisions=decisions,
-        answer=summary,
-        policy=policy,
-        models=services.models,
-        config=config,
-        config_hash=sha256_hex(repr(sorted(config.items()))),
-        created_at=services.now().isoformat(timespec="seconds"),
-        trace_id=secrets.token_hex(16),
-    )
+    answer = _Answer(claim_ir.question, nothing, index, services, asked_policy)
+    answer.measure(claim_ir.claims, own.citations, own.dropped)
     progress("Signing and recording", 5, 5)
-    return _signed(record, services)
+    return answer.signed(claim_ir)
+
+
+def _written_answer(
+    answer: _Answer, writer: Writer, steps: Iterator[DraftStep], progress: Progress
+) -> Iterator[SignedAnswer]:
+    """Yield an answer part by part while the model writes, whatever becomes of the model."""
+    services = answer.services
+    strategy = strategy_of(writer, services)
+    record = GenerationRecord(
+        strategy, prompts_of(writer, strategy), secrets.token_hex(16), 0, "under_way"
+    )
+    done: list[DraftStep] = []
+    end: DraftEnd = "complete"
+    note = ""
+    most = services.settings.max_claims
+    progress("The language model is writing", 3, 5)
+    try:
+        for step in steps:
+            done.append(step)
+            end = "abstained" if step.abstained else end
+            if step.claims:
+                answer.measure(step.claims, step.citations)
+                record = replace(record, part=record.part + 1)
+                claim_ir = claim_ir_of(answer.question, done, generator=_name(writer))
+                progress(f"Claim {len(claim_ir.claims)} is checked", len(claim_ir.claims), most)
+                yield answer.signed(claim_ir, record)
+    except LanguageModelError as error:
+        end, note = error.outcome, f"the language model stopped: {error}"
+    except GroundingError as error:
+        end, note = error.fault, str(error)
+    record = replace(record, part=record.part + 1, end=end, note=note)
+    progress(note or "Signing and recording", 5, 5)
+    yield answer.signed(claim_ir_of(answer.question, done, generator=_name(writer)), record)
+
+
+def _name(writer: Writer) -> str:
+    return writer.model.identity.name
+
+
+@dataclass(slots=True)
+class _Answer:
+    """An answer while it grows: what was found for the question, and what was measured so far."""
+
+    question: str
+    found: RetrievalOutcome
+    index: Index
+    services: Services
+    asked_policy: Policy | None
+    measured: Measured = field(default_factory=Measured)
+    citations: tuple[Citation, ...] = ()
+    unread: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+    def measure(
+        self,
+        claims: tuple[Claim, ...],
+        citations: tuple[Citation, ...] = (),
+        unread: tuple[str, ...] = (),
+    ) -> None:
+        """Measure *claims* and keep what was found beside what there is; nothing is measured twice."""
+        more = measure_claims(
+            claims, self.found.chunks, self.index, self.services, citations=citations
+        )
+        self.measured = self.measured.with_more(more)
+        self.citations += citations
+        self.unread += unread
+
+    def signed(self, claim_ir: ClaimIR, generation: GenerationRecord | None = None) -> SignedAnswer:
+        """Decide, sign and log; the log is written before anything is returned."""
+        services, measured = self.services, self.measured
+        policy = services.policy
+        policy = policy if self.asked_policy is None else policy.meet(self.asked_policy)
+        chunks = measured.chunks or self.found.chunks
+        with services.stage("decide"):
+            decisions, summary = certify(
+                claim_ir.claims, measured.results, chunks, policy, question=self.question
+            )
+        finished = generation is None or generation.end != "under_way"
+        if finished and services.settings.enable_abstention and lacks_answer(summary):
+            nearest = self.found.chunks or chunks
+            hints = suggest(self.question, nearest, self.index.chunks())
+            summary = with_suggestions(summary, hints)
+        used = {ref.chunk_id for result in measured.results for ref in result.all_scores}
+        kept = {chunk.chunk_id for chunk in self.found.chunks} | used
+        config = services.settings.caps()
+        record = AnswerRecord(
+            question=self.question,
+            retrieval=RetrievalRecord(
+                query=self.question,
+                chunks=tuple(chunk for chunk in chunks if chunk.chunk_id in kept),
+                settings={**self.found.settings, "corpus": self.index.fingerprint},
+                dropped=(*self.found.dropped, *self.dropped, *measured.dropped),
+            ),
+            claim_ir=claim_ir,
+            verification=measured.results,
+            decisions=decisions,
+            answer=summary,
+            policy=policy,
+            models=tuple(
+                model
+                for model in services.models
+                if generation is not None or model.role != "generator"  # it wrote nothing here
+            ),
+            config=config,
+            config_hash=sha256_hex(repr(sorted(config.items()))),
+            created_at=services.now().isoformat(timespec="seconds"),
+            trace_id=secrets.token_hex(16),
+            generation=generation,
+            citations=self._cited(),
+        )
+        return _signed(record, services, complete=finished)
+
+    def _cited(self) -> CitationsRecord | None:
+        if not (self.citations or self.unread):
+            return None
+        measured = self.measured
+        return CitationsRecord(
+            self.citations, measured.judgements, measured.corrections, self.unread
+        )
 
 
 def probe_answer(
     export: bytes,
     services: Services,
     *,
-    progress: Progress = lambda _line, _done, _total: None,
+    progress: Progress = _silent,
 ) -> SignedAnswer:
     """Plant errors in the claims that *export* verifies and return a new answer that tells.
 
@@ -225,11 +298,11 @@ def probe_answer(
     progress(f"Verifying {len(planted.errors)} planted errors", 2, 3)
     results = measure_planted(planted.errors, *measured, services.verifier)
     probe = Probe(planted.errors, results, services.policy, PLANTER, planted.left_out)
-    decisions, summary = certify(*measured, policy, probe)
+    decisions, summary = certify(*measured, policy, probe, question=old.question)
     record = replace(
         old,
         decisions=decisions,
-        answer=summary,
+        answer=with_suggestions(summary, old.answer.suggestions),
         policy=policy,
         created_at=services.now().isoformat(timespec="seconds"),
         trace_id=secrets.token_hex(16),
@@ -239,7 +312,7 @@ def probe_answer(
     return _signed(record, services)
 
 
-def _signed(record: AnswerRecord, services: Services) -> SignedAnswer:
+def _signed(record: AnswerRecord, services: Services, *, complete: bool = True) -> SignedAnswer:
     """Sign and log *record*; nothing is returned unless the log took it."""
     with services.stage("sign"):
         export = export_bytes(record, sign(statement_bytes(record), services.key))
@@ -247,60 +320,7 @@ def _signed(record: AnswerRecord, services: Services) -> SignedAnswer:
         services.audit_log.append(
             trace_id=record.trace_id, created_at=record.created_at, certificate=export
         )
-    return SignedAnswer(record.trace_id, export)
-
-
-def _retrieve(query: str, index: Index, services: Services) -> RetrievalOutcome:
-    return retrieve(
-        query,
-        index,
-        services.embedder,
-        services.reranker,
-        max_chunks=services.settings.max_chunks,
-    )
-
-
-def _ranked_sentences(
-    question: str, found: RetrievalOutcome, services: Services
-) -> Sequence[Candidate]:
-    """Return every visible sentence of the retrieved chunks, best answer first."""
-    spans = [
-        (chunk, span)
-        for chunk in found.chunks
-        for span in chunk.spans[: services.settings.max_spans_per_chunk]
-        if span.visible
-    ]
-    texts = [f"{chunk.context}\n{span.sentence}" for chunk, span in spans]
-    scores = services.reranker.score(question, texts) if texts else []
-    ranked = [
-        Candidate(chunk, span, round(float(score), 6))
-        for (chunk, span), score in zip(spans, scores, strict=True)
-    ]
-    return sorted(ranked, key=lambda c: (-c.score, c.chunk.chunk_id, c.span.start))
-
-
-def _evidence_for(
-    claim_ir: ClaimIR, found: RetrievalOutcome, index: Index, services: Services
-) -> tuple[tuple[EvidenceChunk, ...], tuple[str, ...]]:
-    """Return the chunks that speak for or against any claim, and what the caps left out.
-
-    Each claim searches the whole corpus by itself, without the reranker: what opposes a claim
-    may have been far from the question.
-    """
-    cap = services.settings.max_spans_per_chunk
-    chunks = {chunk.chunk_id: chunk for chunk in found.chunks}
-    for claim in claim_ir.claims:
-        outcome = retrieve(
-            claim.text, index, services.embedder, None, max_chunks=services.settings.max_chunks
-        )
-        for chunk in outcome.chunks:
-            chunks.setdefault(chunk.chunk_id, chunk)
-    dropped = tuple(
-        f"{chunk.chunk_id}: sentences {cap + 1} to {len(chunk.spans)} left out by the cap"
-        for chunk in chunks.values()
-        if len(chunk.spans) > cap
-    )
-    return tuple(chunks.values()), dropped
+    return SignedAnswer(record.trace_id, export, complete)
 
 
 def _bounded(text: str, what: str, limit: int) -> str:

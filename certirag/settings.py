@@ -7,13 +7,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from certirag.errors import InputError
 
 _PACKAGE = Path(__file__).resolve().parent
 # A wheel carries the assets inside the package; a checkout has them beside it.
 ASSETS = next(p for p in (_PACKAGE / "assets", _PACKAGE.parent / "assets") if p.is_dir())
+STRATEGIES: Final = ("interleaved", "generate-then-cite", "strict-quote")
+_SWITCH: Final = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
 _NAME_PART = re.compile(r"[^,:]+")
 
 
@@ -22,13 +24,16 @@ class Settings:
     """Everything that can be set; each field is the variable CERTIRAG_<FIELD> in capitals.
 
     The caps are the seed's (CertiRAG seed §9 NFR-2): claims an answer, spans a claim, pairs a
-    question. *policy* is the server's: a caller can only tighten it.
+    question. *policy* is the server's: a caller can only tighten it. *generator* is ``extractive``,
+    ``openai:MODEL`` or ``transformers:MODEL``; *strategy* is how a language model writes. The
+    ``enable_…`` toggles are the fifth seed's (Appendix B): each names a step that can be left out
+    and falls back on less, never on a badge.
     """
 
     home: Path = Path("~/.local/share/certirag")
     policy: str = "strict-1"
     embedder: str = "embedded"
-    verifier: str = "lexical"
+    verifier: str = "embedded"
     reranker: str = "late-interaction"
     sentences: str = "rules"
     max_chunks: int = 8
@@ -36,8 +41,21 @@ class Settings:
     max_claims: int = 12
     max_spans_per_claim: int = 20
     max_pairs: int = 240
+    max_spans_per_source: int = 32
     max_file_bytes: int = 25_000_000
     max_pages: int = 2_000
+    generator: str = "extractive"
+    strategy: str = "interleaved"
+    preselection: str = "rerank"
+    correction: str = "hybrid"
+    enable_evidence_preselection: bool = True
+    enable_interleaved_generation: bool = True
+    enable_confidence_classification: bool = True
+    enable_citation_correction: bool = True
+    enable_numeric_qa_verification: bool = True
+    enable_abstention: bool = True
+    enable_nei_verdict: bool = True
+    enable_verification_retrieval: bool = False
 
     def caps(self) -> dict[str, str | int | float | bool]:
         """Return what shapes an answer, for the record and its hash; no paths, no secrets."""
@@ -96,6 +114,10 @@ def _is_directory(name: str) -> bool:
 
 
 def _parsed(variable: str, text: str, default: object) -> object:
+    if isinstance(default, bool):
+        if text.lower() not in _SWITCH:
+            raise InputError(f"{variable}={text!r}: give true or false")
+        return _SWITCH[text.lower()]
     if isinstance(default, int):
         if not text.isascii() or not text.isdigit() or int(text) < 1:
             raise InputError(f"{variable}={text!r}: give a whole number of at least 1")

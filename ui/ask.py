@@ -13,6 +13,7 @@ from ui.answer import show_answer
 from ui.controls import choose_mode, choose_policy
 from ui.corpora import choose_corpus, draw_skipped
 from ui.frame import plain_errors
+from ui.inert import draw_text
 from ui.question import ask_sample, check_sample, draft_box, question_box
 from ui.samples import draw_samples
 
@@ -24,12 +25,14 @@ def ask_page() -> None:
     """Draw the whole of Ask below its heading."""
     corpus = choose_corpus(key="ask-corpus")
     asked = question_box()
-    mode, policy = _display()
+    begins = asked.now and corpus is not None
+    mode, policy = _display(busy=begins)
     if corpus is None:
         return
     draw_skipped(corpus.skipped)
-    if asked.now:
-        run.ask(asked.draft.text, corpus.index, policy, key=ANSWER)
+    if begins:
+        run.ask(asked.draft.text, corpus.index, mode, policy, key=ANSWER)
+        st.rerun()  # the controls wake up, and the claims get their chips
     if not _show_kept(ANSWER, mode, policy, of_draft=False):
         draw_samples(corpus.name, ask_sample)
 
@@ -39,11 +42,12 @@ def draft_page() -> None:
     corpus = choose_corpus(key="draft-corpus")
     with plain_errors():
         asked = draft_box()
-        mode, policy = _display()
+        begins = asked.now and corpus is not None
+        mode, policy = _display(busy=begins)
         if corpus is None:
             return
         draw_skipped(corpus.skipped)
-        if asked.now:
+        if begins:
             run.check_draft(
                 asked.draft.text,
                 corpus.index,
@@ -51,18 +55,23 @@ def draft_page() -> None:
                 question=asked.draft.question,
                 key=CHECKED,
             )
+            st.rerun()
         if not _show_kept(CHECKED, mode, policy, of_draft=True):
             draw_samples(corpus.name, check_sample, drafts=True)
 
 
-def _display() -> tuple[Mode, Policy]:
+def _display(*, busy: bool) -> tuple[Mode, Policy]:
+    """Draw the controls, which sleep while an answer is made: a click on one would break it off."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="display"):
-        return choose_mode(), choose_policy()
+        return choose_mode(disabled=busy), choose_policy(disabled=busy)
 
 
 def _show_kept(key: str, mode: Mode, policy: Policy, *, of_draft: bool) -> bool:
     """Draw the answer that this session keeps under *key*; say whether there is one."""
     run.plant_if_asked(key)
+    stopped = run.kept_error(key)
+    if stopped:
+        draw_text(stopped, "error")
     export = run.kept_export(key)
     if not export:
         return False

@@ -89,10 +89,3 @@ RULE_WORDS: Final[dict[str, str]] = {
     "uncontested": "No sentence of another document reaches a contradiction score of "
     "{tau_contest:.2f}.",
 }
-REASONS: Final[dict[str, str]] = {
-    "NO_CLAIMS": "Nothing was found here that says something on this and can be checked.",
-    "INSUFFICIENT_EVIDENCE": "The documents do not hold enough evidence for any claim of this "
-    "answer.",
-    "CONTRADICTED": "The documents contradict what the answer would say, and support none of it.",
-}
-REASON_OTHER: Final = "The rules in force did not allow an answer."

@@ -21,7 +21,7 @@ POLICY_HELP: Final = (
 )
 
 
-def choose_mode() -> Mode:
+def choose_mode(*, disabled: bool = False) -> Mode:
     """Draw the mode control and return its value; an unknown one in the URL is dropped."""
     chosen = st.segmented_control(
         "Show",
@@ -31,14 +31,21 @@ def choose_mode() -> Mode:
         key="mode",
         help=MODE_HELP,
         bind="query-params",
+        disabled=disabled,
     )
     return Mode(chosen) if chosen in MODES else Mode.STRICT
 
 
-def choose_policy() -> Policy:
+def choose_policy(*, disabled: bool = False) -> Policy:
     """Draw the policy control and return the policy in force; never looser than the server's."""
     offered = services.policies_on_offer()
     chosen = st.selectbox(
-        "Policy", offered, key="policy", help=POLICY_HELP, persist_state="session", width=200
+        "Policy",
+        offered,
+        key="policy",
+        help=POLICY_HELP,
+        persist_state="session",
+        width=200,
+        disabled=disabled,
     )
     return services.policy_called(chosen if chosen in offered else offered[0])

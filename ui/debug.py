@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ui.inert import draw_lines, draw_table, draw_text
+from ui.toggles import draw_toggles
 
 if TYPE_CHECKING:
     from certirag.core.text import EvidenceChunk
@@ -30,6 +31,8 @@ def draw_debug(presentation: Presentation) -> None:
         _draw_pairs(record.verification, {c.chunk_id: c for c in record.retrieval.chunks})
     with st.expander(f"Claim IR ({len(record.claim_ir.claims):d} claims)"):
         draw_text(_json(asdict(record.claim_ir)), "record", max_lines=_RECORD_LINES)
+    with st.expander("How it was made"):
+        draw_toggles(record.config)
     with st.expander("Policy, models and configuration"):
         draw_text(
             _json(

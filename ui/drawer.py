@@ -12,6 +12,7 @@ from certirag.core.verdict import is_score
 from certirag.render import Chip, EvidenceView, Mode, Presentation, counted_sentence
 from ui.contract_text import PLANTED_RULE, PLANTED_TITLE, RULE_TITLES
 from ui.inert import draw_findings, draw_meter, draw_quote, draw_status, draw_table, draw_text
+from ui.look import draw_look, draw_recomputed
 from ui.risk import draw_risk
 
 _PARAM: Final = "claim"
@@ -67,6 +68,8 @@ def _drawer(chip: Chip, presentation: Presentation) -> None:
     draw_text(chip.text, "claim")
     _draw_scores(chip, presentation)
     _draw_evidence(chip, presentation.policy)
+    draw_recomputed(chip)
+    draw_look(chip.result)
     st.subheader("Rules", anchor=False)
     draw_findings(
         (_TITLES.get(finding.rule, finding.rule), finding) for finding in chip.failures_first
@@ -80,13 +83,20 @@ def _drawer(chip: Chip, presentation: Presentation) -> None:
 
 def _draw_evidence(chip: Chip, policy: Policy) -> None:
     """Draw what speaks against the claim, then what it stands on or what comes nearest."""
+    opposing = _opposing(chip)
+    if opposing:
+        st.subheader("Contested: another document speaks against it", anchor=False)
+    for view in opposing[:_CLOSEST]:
+        _draw_view(view)
     limit = min(policy.tau_contradict, policy.tau_contest)
     against = [view for view in chip.evidence if (view.score.contradicted or 0.0) >= limit]
-    against = sorted(against, key=_contradicts)[:_CLOSEST]
+    against = [view for view in sorted(against, key=_contradicts) if view not in opposing]
+    against = against[:_CLOSEST]
     if against:
         st.subheader("Evidence against it", anchor=False)
     for view in against:
         _draw_view(view)
+    against += opposing
     attached = [view for view in chip.evidence if view.attached]
     nearest = [view for view in attached or chip.evidence[:_CLOSEST] if view not in against]
     if nearest and all(finding.passed is True for finding in chip.findings):
@@ -98,6 +108,14 @@ def _draw_evidence(chip: Chip, policy: Policy) -> None:
         st.caption("No passage was found for this claim.")
     for view in nearest:
         _draw_view(view)
+
+
+def _opposing(chip: Chip) -> list[EvidenceView]:
+    """Return the spans of other documents that the record names as speaking against the claim."""
+    refs = () if chip.result is None else chip.result.opposing
+    named = {(ref.chunk_id, ref.span_id) for ref in refs}
+    found = [v for v in chip.evidence if (v.score.chunk_id, v.score.span_id) in named]
+    return sorted(found, key=_contradicts)
 
 
 def _contradicts(view: EvidenceView) -> float:

@@ -48,6 +48,14 @@ def ask_sample(text: str, _question: str) -> None:
     st.session_state[_ASKED] = True
 
 
+def use_question(text: str) -> None:
+    """Put a suggested question into the box and do not send it (a button's callback).
+
+    Its words are the documents': a reader looks at them before they are asked in their name.
+    """
+    st.session_state[_QUESTION] = text[:MAX_QUESTION]
+
+
 def draft_box() -> Asked:
     """Draw the draft's box and its upload; the button sends it. InputError for a bad file."""
     with st.form("draft-form", border=False):

@@ -1,23 +1,25 @@
-"""Runs the pipeline once, naming each stage; what is kept of it is the signed export's bytes."""
+"""Runs the pipeline once, naming each stage; what is kept are signed bytes and an error's line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, Literal
 
 import streamlit as st
 
 from certirag.core.policy import Policy
 from certirag.errors import AuditError, CertiRAGError
-from certirag.pipeline import SignedAnswer, answer_question, probe_answer, verify_draft
+from certirag.pipeline import probe_answer, stream_answer, verify_draft
 from certirag.ports import Progress
+from certirag.render import Mode
+from certirag.services import SignedAnswer
 from ui import services
-from ui.inert import draw_text
+from ui.growing import GrowingAnswer
 
 if TYPE_CHECKING:
     from certirag.ports import Index
 
-Way = Literal["ask", "draft", "plant"]
+Way = Literal["ask", "write", "draft", "plant"]
 # The names of the stages are ours: a label is a markdown sink, so no line from elsewhere goes in.
 STAGES: Final[dict[Way, tuple[str, ...]]] = {
     "ask": (
@@ -25,6 +27,13 @@ STAGES: Final[dict[Way, tuple[str, ...]]] = {
         "2 of 5 · Choosing the sentences that answer",
         "3 of 5 · Looking for evidence on each claim",
         "4 of 5 · Verifying claims against evidence",
+        "5 of 5 · Signing and recording",
+    ),
+    "write": (
+        "1 of 5 · Searching the documents",
+        "2 of 5 · Choosing the sentences to write from",
+        "3 of 5 · The language model is writing",
+        "4 of 5 · Checking the first claim",
         "5 of 5 · Signing and recording",
     ),
     "draft": (
@@ -41,28 +50,45 @@ STAGES: Final[dict[Way, tuple[str, ...]]] = {
     ),
 }
 _PLANT: Final = "plant_asked"
+_NO_ANSWER: Final = "The audit log could not be written, so no answer is shown. "
+_NO_MORE: Final = (
+    "The audit log could not be written, so the answer goes no further than what was recorded. "
+)
 _NO_RECORD: Final[dict[Way, str]] = {
-    "ask": "The audit log could not be written, so no answer is shown. ",
-    "draft": "The audit log could not be written, so no answer is shown. ",
+    "ask": _NO_ANSWER,
+    "write": _NO_ANSWER,
+    "draft": _NO_ANSWER,
     "plant": "The audit log could not be written, so no errors were planted. ",
 }
-_FAILED: Final[dict[Way, str]] = {
-    "ask": "No answer",
-    "draft": "No answer",
-    "plant": "No errors were planted",
-}
 
 
-def ask(question: str, index: Index, policy: Policy, *, key: str) -> None:
-    """Answer *question* and keep the signed export under *key*; on an error keep nothing."""
+def ask(question: str, index: Index, mode: Mode, policy: Policy, *, key: str) -> None:
+    """Answer *question*, draw it as it grows, and keep its signed export under *key*.
+
+    Each part is kept as soon as it is recorded: on an error, or when a reader goes elsewhere,
+    what was certified before stays.
+    """
     common = services.shared().services
-    _run(
-        key,
-        "ask",
-        lambda progress: answer_question(
-            question, index, common, asked_policy=policy, progress=progress
-        ),
-    )
+    growing = GrowingAnswer(mode, trusted=common.trusted, floor=policy)
+    with growing.banner:
+        status = st.status("Waiting for the models")
+    way: Way = "ask" if common.writer is None else "write"
+
+    def progress(line: str, done: int, _total: int) -> None:
+        if way == "write" and line.startswith("Claim "):
+            status.update(
+                label=f"4 of 5 · Claim {done:d} is checked · The language model is writing"
+            )
+        else:
+            status.update(label=STAGES[way][_stage(way, done)])
+
+    def parts() -> Iterator[SignedAnswer]:
+        for part in stream_answer(question, index, common, asked_policy=policy, progress=progress):
+            yield part
+            if not part.complete:
+                growing.grow(part.export)
+
+    _keep(key, way, parts)
 
 
 def check_draft(draft: str, index: Index, policy: Policy, *, question: str, key: str) -> None:
@@ -102,24 +128,42 @@ def kept_export(key: str) -> bytes:
     return kept if isinstance(kept, bytes) else b""
 
 
+def kept_error(key: str) -> str:
+    """Return what the last run under *key* failed with, "" when it did not: text from outside."""
+    kept = st.session_state.get(_error_key(key), "")
+    return kept if isinstance(kept, str) else ""
+
+
+def _error_key(key: str) -> str:
+    return f"{key}_error"
+
+
+def _stage(way: Way, done: int) -> int:
+    return min(max(done, 1), len(STAGES[way])) - 1
+
+
 def _run(key: str, way: Way, work: Callable[[Progress], SignedAnswer]) -> None:
-    st.session_state[key] = b""
-    st.query_params.pop("claim", None)
     slot = st.empty()
     with slot.status("Waiting for the models", expanded=True) as status:
 
         def progress(_line: str, done: int, _total: int) -> None:
-            stage = min(max(done, 1), len(STAGES[way])) - 1
-            status.update(label=STAGES[way][stage])
+            status.update(label=STAGES[way][_stage(way, done)])
 
-        try:
-            with services.shared().lock:
-                st.session_state[key] = work(progress).export
-        except AuditError as error:
-            status.update(label=_FAILED[way], state="error")
-            draw_text(_NO_RECORD[way] + str(error), "error")
-        except CertiRAGError as error:
-            status.update(label=_FAILED[way], state="error")
-            draw_text(str(error), "error")
-    if kept_export(key):
-        slot.empty()
+        _keep(key, way, lambda: iter([work(progress)]))
+    slot.empty()
+
+
+def _keep(key: str, way: Way, parts: Callable[[], Iterator[SignedAnswer]]) -> None:
+    """Keep each part under *key* as it comes, and the line of what went wrong, if anything did."""
+    st.session_state[key] = b""
+    st.session_state[_error_key(key)] = ""
+    st.query_params.pop("claim", None)
+    try:
+        with services.shared().lock:
+            for part in parts():
+                st.session_state[key] = part.export
+    except AuditError as error:
+        begun = _NO_MORE if kept_export(key) else _NO_RECORD[way]
+        st.session_state[_error_key(key)] = begun + str(error)
+    except CertiRAGError as error:
+        st.session_state[_error_key(key)] = str(error)

@@ -39,9 +39,10 @@ from certirag.eval.bench_report import (
 )
 from certirag.eval.stopwatch import CountingVerifier, Stopwatch, TimedEmbedder, TimedReranker
 from certirag.eval.workload import Workload, in_turn
-from certirag.pipeline import Services, answer_question
+from certirag.pipeline import answer_question
 from certirag.ports import Index, Pair, Progress
 from certirag.render import Mode, present
+from certirag.services import Services
 from certirag.settings import Settings
 from certirag.verify.judge import judge_pairs
 

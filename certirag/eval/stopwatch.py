@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from certirag.core.models import ModelIdentity
-from certirag.pipeline import Stage
 from certirag.ports import Embedder, Judgement, Pair, Reranker, Verifier
+from certirag.services import Stage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,9 @@ from integration_fixtures import FIXTURES, Bench
 
 from certirag.bootstrap import index_of_paths
 from certirag.core.certificate import open_export
-from certirag.pipeline import SignedAnswer, verify_draft
+from certirag.pipeline import verify_draft
 from certirag.render import Mode, present
+from certirag.services import SignedAnswer
 
 CLAIM = "Full-time employees receive 27 days of annual leave per calendar year."
 

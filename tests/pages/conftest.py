@@ -21,13 +21,16 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
 
     made = Stage()
     fake = SimpleNamespace(
-        policy=POLICY, trusted=TRUSTED, models=(ModelIdentity("verifier", "fake", "1", "0" * 64),)
+        policy=POLICY,
+        trusted=TRUSTED,
+        models=(ModelIdentity("verifier", "fake", "1", "0" * 64),),
+        writer=None,
     )
     shared = services.Shared(fake)
     monkeypatch.setattr(services, "shared", lambda: shared)
     monkeypatch.setattr(services, "corpus_names", lambda: ("policy",))
     monkeypatch.setattr(services, "open_corpus", lambda name: corpus_index())
-    monkeypatch.setattr(ui.run, "answer_question", made.answer)
+    monkeypatch.setattr(ui.run, "stream_answer", made.stream)
     monkeypatch.setattr(ui.run, "verify_draft", made.answer)
     return made
 

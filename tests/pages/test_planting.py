@@ -11,8 +11,8 @@ from page_stage import Stage, chips_of, html_of
 
 from certirag.core.probe import PlantedError, Probe
 from certirag.errors import AuditError
-from certirag.pipeline import SignedAnswer
 from certirag.render import certify
+from certirag.services import SignedAnswer
 from ui.ask import ANSWER, CHECKED
 
 VERIFIED, UNVERIFIED = "✅ Verified", "⚠️ Unverified"

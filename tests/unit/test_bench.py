@@ -34,6 +34,7 @@ STAGES = {
     "evidence",
     "candidates",
     "verify",
+    "citations",
     "decide",
     "sign",
     "log",

@@ -1,0 +1,95 @@
+"""A question and its evidence → a draft, step by step: extractive, or by a language model.
+
+Preselection chooses what may be written from; nothing chosen or left out here touches what is
+later verified, for every claim searches the whole corpus again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import Final, cast
+
+from certirag.claim_ir.extractive import Candidate, claims_from_evidence
+from certirag.claim_ir.generate_cited import generate_then_cite
+from certirag.claim_ir.generate_interleaved import interleaved
+from certirag.claim_ir.generate_quoted import quoted
+from certirag.claim_ir.generate_steps import DraftStep
+from certirag.core.claim import ClaimIR
+from certirag.core.generation import PromptIdentity, Strategy
+from certirag.ports import Pair
+from certirag.retrieve.hybrid import RetrievalOutcome
+from certirag.retrieve.preselect import Preselection, PreselectionRules, every_span, preselect
+from certirag.retrieve.preselect import Strategy as Relevance
+from certirag.services import Services, Writer
+from certirag.verify.judge import judge_pairs
+
+PROMPT_OF: Final[dict[Strategy, str]] = {
+    "interleaved": "interleaved",
+    "generate-then-cite": "cited",
+    "strict-quote": "quoted",
+}
+# Requests that reference-first writing may make for each claim that it is to bring.
+_TRIES_PER_CLAIM: Final = 3
+
+
+def preselected(question: str, found: RetrievalOutcome, services: Services) -> Preselection:
+    """Return the spans that an answer may be written from, best first (fifth seed, Stage 1)."""
+    settings = services.settings
+    if not settings.enable_evidence_preselection:
+        return every_span(found.chunks)
+    rules = PreselectionRules(
+        strategy=cast("Relevance", settings.preselection),  # refused there, if it is none
+        max_spans_per_source=settings.max_spans_per_source,
+    )
+    return preselect(
+        question,
+        found.chunks,
+        embedder=services.embedder,
+        reranker=services.reranker,
+        rules=rules,
+    )
+
+
+def extracted(question: str, spans: Preselection, services: Services) -> ClaimIR:
+    """Return the claims of the sentences that answer; no language model takes part."""
+    return claims_from_evidence(question, spans.candidates, max_claims=services.settings.max_claims)
+
+
+def strategy_of(writer: Writer, services: Services) -> Strategy:
+    """Return the strategy in force: reference first can be switched off (fifth seed, B)."""
+    if writer.strategy == "interleaved" and not services.settings.enable_interleaved_generation:
+        return "generate-then-cite"
+    return writer.strategy
+
+
+def prompts_of(writer: Writer, strategy: Strategy) -> tuple[PromptIdentity, ...]:
+    """Return the prompt of *strategy* as certificates name it."""
+    prompt = writer.prompts[PROMPT_OF[strategy]]
+    return (PromptIdentity(prompt.name, prompt.version, prompt.sha256),)
+
+
+def written(
+    question: str, spans: Preselection, writer: Writer, services: Services
+) -> Iterator[DraftStep]:
+    """Yield what the language model writes, a step as soon as there is one.
+
+    LanguageModelError and GroundingError come after the steps that stand.
+    """
+    strategy = strategy_of(writer, services)
+    prompt = writer.prompts[PROMPT_OF[strategy]]
+    most = services.settings.max_claims
+    given = (question, spans.candidates, writer.model, prompt, secrets.token_hex(16))
+    if strategy == "strict-quote":
+        return quoted(*given, services.split, max_claims=most)
+    if strategy == "generate-then-cite":
+        return generate_then_cite(*given, services.split, max_claims=most)
+
+    def supports(text: str, candidate: Candidate) -> bool:
+        pair = Pair(text, candidate.span.sentence, candidate.chunk.context)
+        (judgement,) = judge_pairs(services.verifier, [pair])
+        return judgement.label == "entailed"
+
+    return interleaved(
+        *given, supports, services.split, max_claims=most, max_tries=_TRIES_PER_CLAIM * most
+    )

@@ -1,0 +1,84 @@
+"""Draws a claim: its chip or its plain status, its text, and where its evidence stands."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from certirag.render import Chip, Presentation
+from ui import drawer
+from ui.inert import draw_place, draw_status, draw_text
+
+
+def numbers_of(presentation: Presentation) -> dict[int, int]:
+    """Return the number of each claim of the answer, from 1, by the claim's identity.
+
+    By identity: a hostile record may give two claims one id, and keys must stay apart.
+    """
+    return {id(claim): n for n, claim in enumerate(presentation.record.claim_ir.claims, 1)}
+
+
+def draw_claim(chip: Chip, number: int) -> None:
+    """Draw a claim with its chip, which opens the drawer."""
+    with st.container(key=f"claim-{chip.badge.kind}-{number}", gap="xsmall"):
+        _draw_chip(chip, number)
+        draw_text(chip.text, "claim")
+        _draw_below(chip)
+
+
+def draw_folded(chip: Chip, number: int) -> None:
+    """Draw a claim whose text is folded behind a warning."""
+    with st.container(key=f"claim-{chip.badge.kind}-{number}", gap="xsmall"):
+        _draw_chip(chip, number)
+        with st.expander(f"Claim {number:d}: show it without enough evidence"):
+            draw_text(chip.text, "claim")
+            _draw_below(chip)
+
+
+def draw_growing(chip: Chip, number: int) -> None:
+    """Draw a claim of an answer that is being written: a click on a chip would break it off."""
+    with st.container(key=f"claim-{chip.badge.kind}-{number}-growing", gap="xsmall"):
+        draw_status(chip.badge)
+        draw_text(chip.text, "claim")
+        _draw_below(chip)
+
+
+def drawn_of(chip: Chip) -> tuple[str, ...]:
+    """Return everything that `draw_growing` draws of *chip*, to see whether it has changed."""
+    places = [part for place in _places(chip) for part in place]
+    return (chip.badge.kind, chip.badge.label, chip.text, *_reasons(chip), *places)
+
+
+def _draw_chip(chip: Chip, number: int) -> None:
+    st.button(
+        chip.badge.label,
+        key=f"chip-{chip.badge.kind}-{number}",
+        on_click=drawer.ask_to_open,
+        args=(chip.claim_id,),
+    )
+
+
+def _draw_below(chip: Chip) -> None:
+    """Draw where a claim's evidence stands, or why it got no badge."""
+    for reason in _reasons(chip):
+        draw_text(reason, "reason", max_lines=4)
+    for title, fact in _places(chip):
+        draw_place(title, *([fact] if fact else []))
+
+
+def _passed(chip: Chip) -> bool:
+    return all(finding.passed is True for finding in chip.findings)
+
+
+def _reasons(chip: Chip) -> list[str]:
+    """Return the failure that says most: what contradicts a claim, else the first one."""
+    if _passed(chip):
+        return []
+    against = [f for f in chip.findings if f.rule == "not_contradicted" and not f.passed]
+    return [f"{against[0].reason}." if against else chip.why]
+
+
+def _places(chip: Chip) -> list[tuple[str, str]]:
+    if not _passed(chip):
+        return []
+    sources = [view.chunk.source for view in chip.evidence if view.attached]
+    return list(dict.fromkeys((source.title, drawer.place_in(source)) for source in sources))
