@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from certirag.core.verdict import Label
 from certirag.errors import ModelError
 from certirag.ports import Judgement, Pair
 from certirag.verify.calibration import Calibration, read_calibration
-from certirag.verify.features import NAMES, aligned, features, states_something, surface
+from certirag.verify.features import NAMES, Surface, aligned, features, states_something, surface
 from certirag.verify.guards import guarded
 from certirag.verify.lexical.scoring import NOTHING, Scores
 
@@ -98,11 +99,23 @@ def measure(model: PairModel, pairs: Sequence[Pair]) -> list[Measured]:
     """Return the features of each of *pairs*, or the answer where there is nothing to weigh."""
     unasked = [_unasked(pair) for pair in pairs]
     asked = [pair for pair, answer in zip(pairs, unasked, strict=True) if answer is None]
-    logits = dict(zip(asked, _logits(model, asked), strict=True))
+    with ThreadPoolExecutor(
+        1
+    ) as beside:  # the network needs no interpreter; words need nothing else
+        found = beside.submit(_logits, model, asked)
+        wording = {pair: _wording(pair) for pair in asked}
+        logits = dict(zip(asked, found.result(), strict=True))
     return [
-        Measured(None, answer=answer) if answer is not None else _measured(pair, logits[pair])
+        Measured(None, answer=answer)
+        if answer is not None
+        else _measured(pair, logits[pair], *wording[pair])
         for pair, answer in zip(pairs, unasked, strict=True)
     ]
+
+
+def _wording(pair: Pair) -> tuple[Surface, Scores]:
+    found = surface(pair.claim, pair.evidence, pair.context)
+    return found, aligned(pair.claim, pair.evidence, pair.context, found)
 
 
 def _unasked(pair: Pair) -> Judgement | None:
@@ -139,12 +152,10 @@ def _supports(logits: tuple[float, float, float]) -> bool:
     return logits[0] >= max(logits[1:])
 
 
-def _measured(pair: Pair, logits: PairLogits) -> Measured:
+def _measured(pair: Pair, logits: PairLogits, found: Surface, words: Scores) -> Measured:
     if logits.error or not logits.windows:
         reason = logits.error or "the model read nothing of the pair"
         return Measured(None, answer=refused(reason, truncated=logits.truncated))
-    found = surface(pair.claim, pair.evidence, pair.context)
-    words = aligned(pair.claim, pair.evidence, pair.context, found)
     numbers = features([window.logits for window in logits.windows], found, words)
     spread = found.cover - found.cover_sentence >= JOINED_SHARE
     # Spans are joined by line ends, and items of a list end with no full stop.

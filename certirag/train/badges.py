@@ -5,7 +5,8 @@
 
 Each pair's premise is one document, its hypothesis a draft about it. A badge counts as wrong
 where the pair is not entailed; a row may name in ``false`` the words that make it untrue, and
-then a badge on another part of it counts as right.
+then a badge on another part of it counts as right. Where an untrue hypothesis makes several
+claims and nobody says which is wrong, one badge is wrong if all have one, and none counts else.
 """
 
 from __future__ import annotations
@@ -100,10 +101,13 @@ def count_badges(
             part, _decided(part, verifier, policy, split, settings), strict=True
         ):
             verified = [text for text, state in states if state == "VERIFIED"]
+            every = bool(states) and len(verified) == len(states)
+            if not row.entailed and not row.false and len(states) > 1:
+                verified = verified[:1] if every else []
             badges += len(verified)
             if not row.entailed:
                 wrong += sum(row.false.casefold() in text.casefold() for text in verified)
-            whole += row.entailed and bool(states) and len(verified) == len(states)
+            whole += row.entailed and every
         progress(start + len(part))
     return BadgeCount(badges, wrong, sum(row.entailed for row in rows), whole)
 

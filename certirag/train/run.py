@@ -7,6 +7,7 @@ import random
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -21,6 +22,7 @@ from certirag.train.network import PairClassifier, open_backbone
 from certirag.train.rows import Row, by_source, held_out, limited, read_rows
 
 Say = Callable[[str], None]
+MERGED: Final = "merged"
 
 
 def train(
@@ -35,7 +37,7 @@ def train(
     threads: int | None,
     say: Say,
 ) -> Path:
-    """Train every stage and return the folder of the last one's checkpoint in *work*.
+    """Train every stage and return the folder of the finished checkpoint in *work*.
 
     The folder holds ``model.safetensors``, ``config.json`` and ``tokenizer.json``. A stage whose
     folder is there already is not trained again.
@@ -61,7 +63,21 @@ def train(
             examples = _examples(config, pairs, made, tokenizer, limit, say)
         _train_stage(config, stage, model, examples, folder, device, say)
         _keep(model, weights, folder)
-    return folder
+    if not config.merged:
+        return folder
+    ends = [work / f"{number}-{stage.name}" for number, stage in enumerate(config.stages, 1)]
+    model.load_state_dict(_mean([load_file(end / "model.safetensors") for end in ends]))
+    say(f"the mean of {len(ends)} stages")
+    _keep(model, weights, work / MERGED)
+    return work / MERGED
+
+
+def _mean(states: Sequence[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    """Return the mean of weights that began at the same ones and so lie near each other."""
+    return {
+        name: torch.stack([state[name].double() for state in states]).mean(dim=0).to(value.dtype)
+        for name, value in states[0].items()
+    }
 
 
 def open_tokenizer(folder: Path) -> Tokenizer:
@@ -157,4 +173,6 @@ def _keep(model: PairClassifier, weights: Path, folder: Path) -> None:
     shape = json.loads((weights / "config.json").read_text(encoding="utf-8"))
     (beside / "config.json").write_text(json.dumps(shape, indent=1) + "\n", encoding="utf-8")
     shutil.copyfile(weights / "tokenizer.json", beside / "tokenizer.json")
+    if folder.name == MERGED:  # made anew by every run
+        shutil.rmtree(folder, ignore_errors=True)
     beside.replace(folder)

@@ -53,6 +53,17 @@ def test_a_badge_on_the_true_part_of_a_row_is_not_wrong() -> None:
     assert (found.badges, found.wrong) == (1, 0)
 
 
+def test_of_a_row_with_several_claims_nobody_knows_which_is_wrong() -> None:
+    """Its badges count for nothing, unless every claim has one: then one of them is wrong."""
+    half = "The wheel is made of oak. The mill was sold in 1988."
+    both = "The wheel is made of oak. The mill was sold quickly."
+    settings, policy = read_settings({}), load_policy("base-1")
+    for text, counted in ((half, (0, 0)), (both, (1, 1))):
+        row = LabelledRow("", _DOCUMENT, text, entailed=False)
+        found = count_badges([row], _Credulous(), policy, make_splitter("rules"), settings)
+        assert (found.badges, found.wrong) == counted
+
+
 def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Path) -> None:
     """Run twice, the file holds the set once."""
     pairs, out = tmp_path / "pairs.jsonl", tmp_path / "measured.json"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from certirag.ports import Pair
 from certirag.verify.features import NAMES, aligned, features, surface
-from certirag.verify.guards import guarded
+from certirag.verify.guards import DOUBT_CEILING, UNREAD_CEILING, guarded
 from certirag.verify.lexical.scoring import NOTHING, VETO_CEILING, Scores
 
 SAID = "The north depot stores 40 tonnes of salt."
@@ -64,21 +64,24 @@ def test_features_are_finite_whatever_the_text(claim: str, evidence: str, contex
 
 
 @pytest.mark.parametrize(
-    ("claim", "evidence"),
+    ("claim", "evidence", "ceiling"),
     [
-        (SAID.replace("40", "60"), SAID),
-        (SAID.replace("tonnes", "kilograms"), SAID),
-        ("The north depot does not store 40 tonnes of salt.", SAID),
-        ("The gate is open.", "The gate is closed."),
-        ("All pumps were replaced.", "Some pumps were replaced."),
+        (SAID.replace("40", "60"), SAID, VETO_CEILING),
+        (SAID.replace("tonnes", "kilograms"), SAID, VETO_CEILING),
+        ("The gate is open.", "The gate is closed.", VETO_CEILING),
+        ("The north depot does not store 40 tonnes of salt.", SAID, DOUBT_CEILING),
+        ("All pumps were replaced.", "Some pumps were replaced.", DOUBT_CEILING),
+        ("In 2021 the north depot stored 40 tonnes.", f"{SAID} It opened in 2021.", DOUBT_CEILING),
     ],
 )
-def test_a_veto_holds_whatever_the_network_says(claim: str, evidence: str) -> None:
-    """A changed figure, unit, denial, opposite or quantifier is no support at any score."""
+def test_a_finding_caps_the_score_whatever_the_network_says(
+    claim: str, evidence: str, ceiling: float
+) -> None:
+    """What is nowhere in the evidence is vetoed; a denial or another subject is a doubt."""
     pair = Pair(claim, evidence)
     words = aligned(claim, evidence, "", surface(claim, evidence))
     found = guarded(pair, 0.999, 0.0, words, ())
-    assert found.entailed <= VETO_CEILING
+    assert found.entailed == ceiling
     assert found.reason
 
 
@@ -100,5 +103,5 @@ def test_unread_words_are_a_veto() -> None:
     """What the network has no tokens for must stand in the evidence."""
     claim, evidence = "The code is 🚀 today.", "The code is 🐶 today."
     nothing = Scores(0.0, 0.0)
-    assert guarded(Pair(claim, evidence), 0.99, 0.0, nothing, ("🚀",)).entailed <= VETO_CEILING
+    assert guarded(Pair(claim, evidence), 0.99, 0.0, nothing, ("🚀",)).entailed == UNREAD_CEILING
     assert guarded(Pair(claim, claim), 0.99, 0.0, nothing, ("🚀",)).entailed == 0.99
