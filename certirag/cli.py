@@ -69,14 +69,20 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
 
 def _ask(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.bootstrap import build_services, load_policy, open_index  # noqa: PLC0415
-    from certirag.pipeline import probe_answer, stream_answer  # noqa: PLC0415
+    from certirag.pipeline import (  # noqa: PLC0415
+        probe_answer,
+        prose_of,
+        stream_answer,
+        write_prose,
+    )
 
     settings = _with_writer(options, settings)
     asked = load_policy(options.profile) if options.profile else None
     services = build_services(settings)
+    index = open_index(options.index, services)
     parts = stream_answer(
         options.question,
-        open_index(options.index, services),
+        index,
         services,
         asked_policy=asked,
         progress=say_progress,
@@ -84,8 +90,13 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
     for answer in parts:
         if not answer.complete:
             say_progress(_so_far(answer.export, services.trusted), 0, 0)
+    if options.prose:
+        answer = write_prose(answer.export, index, services, progress=say_progress)
     if options.probe:
         answer = probe_answer(answer.export, services, progress=say_progress)
+    if options.prose and not options.json:
+        paragraph = prose_of(answer.export, services)
+        print(visible(paragraph or "Nothing of the paragraph passed the check."), end="\n\n")
     return _show(answer.export, options, services.trusted)
 
 
@@ -204,6 +215,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     ask.add_argument(
         "--strategy", metavar="NAME", help=f"how a language model writes: {', '.join(STRATEGIES)}"
+    )
+    ask.add_argument(
+        "--prose", action="store_true", help="a paragraph from the Verified claims, checked again"
     )
     _add_answer_options(ask, mode=Mode.STRICT)
     ask.set_defaults(run=_ask)

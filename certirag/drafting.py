@@ -28,6 +28,7 @@ PROMPT_OF: Final[dict[Strategy, str]] = {
     "interleaved": "interleaved",
     "generate-then-cite": "cited",
     "strict-quote": "quoted",
+    "prose": "prose",
 }
 # Requests that reference-first writing may make for each claim that it is to bring.
 _TRIES_PER_CLAIM: Final = 3

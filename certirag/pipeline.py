@@ -12,35 +12,30 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+from certirag.answering import GrowingAnswer, signed_answer
 from certirag.claim_ir.citation_marks import cited_sources, read_citations
 from certirag.claim_ir.cited_claims import citations_of, with_marks
 from certirag.claim_ir.compile import claims_from_draft
+from certirag.claim_ir.generate_prose import (
+    prose,
+    prose_sentences,
+    sentence_flags,
+    surviving_prose,
+)
 from certirag.claim_ir.generate_steps import DraftStep, claim_ir_of
 from certirag.claim_ir.planted import PLANTER
-from certirag.core.certificate import (
-    AnswerRecord,
-    RetrievalRecord,
-    export_bytes,
-    open_export,
-    sign,
-    statement_bytes,
-)
-from certirag.core.citation import Citation, CitationsRecord
-from certirag.core.claim import Claim, ClaimIR
+from certirag.core.certificate import open_export
 from certirag.core.generation import DraftEnd, GenerationRecord
 from certirag.core.policy import Policy
 from certirag.core.probe import Probe
-from certirag.core.text import sha256_hex
 from certirag.drafting import extracted, preselected, prompts_of, strategy_of, written
 from certirag.errors import GroundingError, InputError, LanguageModelError
-from certirag.measuring import Measured, measure_claims
 from certirag.ports import Index, Progress
 from certirag.render import certify
-from certirag.render.abstain import lacks_answer, with_suggestions
+from certirag.render.abstain import with_suggestions
 from certirag.retrieve.hybrid import RetrievalOutcome, retrieve
-from certirag.retrieve.suggest import suggest
 from certirag.services import Services, SignedAnswer, Writer
 from certirag.verify.plant import measure_planted, plant_errors
 
@@ -95,7 +90,7 @@ def stream_answer(
             services.reranker,
             max_chunks=services.settings.max_chunks,
         )
-    answer = _Answer(text, found, index, services, asked_policy)
+    answer = GrowingAnswer(text, found, index, services, asked_policy)
     progress("Choosing the sentences that answer", 2, 5)
     with services.stage("compile"):
         spans = preselected(text, found, services)
@@ -137,14 +132,14 @@ def verify_draft(
         claim_ir = with_marks(plain, cited)
     progress(f"Verifying {len(claim_ir.claims)} claims", 3, 5)
     nothing = RetrievalOutcome(chunks=(), dropped=(), settings={})
-    answer = _Answer(claim_ir.question, nothing, index, services, asked_policy)
+    answer = GrowingAnswer(claim_ir.question, nothing, index, services, asked_policy)
     answer.measure(claim_ir.claims, own.citations, own.dropped)
     progress("Signing and recording", 5, 5)
     return answer.signed(claim_ir)
 
 
 def _written_answer(
-    answer: _Answer, writer: Writer, steps: Iterator[DraftStep], progress: Progress
+    answer: GrowingAnswer, writer: Writer, steps: Iterator[DraftStep], progress: Progress
 ) -> Iterator[SignedAnswer]:
     """Yield an answer part by part while the model writes, whatever becomes of the model."""
     services = answer.services
@@ -178,88 +173,6 @@ def _written_answer(
 
 def _name(writer: Writer) -> str:
     return writer.model.identity.name
-
-
-@dataclass(slots=True)
-class _Answer:
-    """An answer while it grows: what was found for the question, and what was measured so far."""
-
-    question: str
-    found: RetrievalOutcome
-    index: Index
-    services: Services
-    asked_policy: Policy | None
-    measured: Measured = field(default_factory=Measured)
-    citations: tuple[Citation, ...] = ()
-    unread: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-
-    def measure(
-        self,
-        claims: tuple[Claim, ...],
-        citations: tuple[Citation, ...] = (),
-        unread: tuple[str, ...] = (),
-    ) -> None:
-        """Measure *claims* and keep what was found beside what there is; nothing is measured twice."""
-        more = measure_claims(
-            claims, self.found.chunks, self.index, self.services, citations=citations
-        )
-        self.measured = self.measured.with_more(more)
-        self.citations += citations
-        self.unread += unread
-
-    def signed(self, claim_ir: ClaimIR, generation: GenerationRecord | None = None) -> SignedAnswer:
-        """Decide, sign and log; the log is written before anything is returned."""
-        services, measured = self.services, self.measured
-        policy = services.policy
-        policy = policy if self.asked_policy is None else policy.meet(self.asked_policy)
-        chunks = measured.chunks or self.found.chunks
-        with services.stage("decide"):
-            decisions, summary = certify(
-                claim_ir.claims, measured.results, chunks, policy, question=self.question
-            )
-        finished = generation is None or generation.end != "under_way"
-        if finished and services.settings.enable_abstention and lacks_answer(summary):
-            nearest = self.found.chunks or chunks
-            hints = suggest(self.question, nearest, self.index.chunks())
-            summary = with_suggestions(summary, hints)
-        used = {ref.chunk_id for result in measured.results for ref in result.all_scores}
-        kept = {chunk.chunk_id for chunk in self.found.chunks} | used
-        config = services.settings.caps()
-        record = AnswerRecord(
-            question=self.question,
-            retrieval=RetrievalRecord(
-                query=self.question,
-                chunks=tuple(chunk for chunk in chunks if chunk.chunk_id in kept),
-                settings={**self.found.settings, "corpus": self.index.fingerprint},
-                dropped=(*self.found.dropped, *self.dropped, *measured.dropped),
-            ),
-            claim_ir=claim_ir,
-            verification=measured.results,
-            decisions=decisions,
-            answer=summary,
-            policy=policy,
-            models=tuple(
-                model
-                for model in services.models
-                if generation is not None or model.role != "generator"  # it wrote nothing here
-            ),
-            config=config,
-            config_hash=sha256_hex(repr(sorted(config.items()))),
-            created_at=services.now().isoformat(timespec="seconds"),
-            trace_id=secrets.token_hex(16),
-            generation=generation,
-            citations=self._cited(),
-        )
-        return _signed(record, services, complete=finished)
-
-    def _cited(self) -> CitationsRecord | None:
-        if not (self.citations or self.unread):
-            return None
-        measured = self.measured
-        return CitationsRecord(
-            self.citations, measured.judgements, measured.corrections, self.unread
-        )
 
 
 def probe_answer(
@@ -309,18 +222,55 @@ def probe_answer(
         probe=probe,
     )
     progress("Signing and recording", 3, 3)
-    return _signed(record, services)
+    return signed_answer(record, services)
 
 
-def _signed(record: AnswerRecord, services: Services, *, complete: bool = True) -> SignedAnswer:
-    """Sign and log *record*; nothing is returned unless the log took it."""
-    with services.stage("sign"):
-        export = export_bytes(record, sign(statement_bytes(record), services.key))
-    with services.stage("log"):
-        services.audit_log.append(
-            trace_id=record.trace_id, created_at=record.created_at, certificate=export
-        )
-    return SignedAnswer(record.trace_id, export, complete)
+def write_prose(
+    export: bytes, index: Index, services: Services, *, progress: Progress = _silent
+) -> SignedAnswer:
+    """Have the language model write a paragraph from the Verified claims of *export*, and check it.
+
+    The model sees those claims and nothing else (CertiRAG seed §5.1.5). What it writes is a draft
+    like any other, under the policy of *export*; `prose_of` is what may be shown of it. Raises
+    InputError without a language model or a Verified claim, LanguageModelError when the model has
+    no usable answer, CertificateError for an export that does not hold, AuditError when the log
+    refuses.
+    """
+    old = open_export(export, services.trusted)
+    writer = services.writer
+    if writer is None:
+        raise InputError("a paragraph needs a language model: give --generator openai:MODEL")
+    policy = services.policy.meet(old.policy)
+    measured = (old.claim_ir.claims, old.verification, old.retrieval.chunks)
+    decisions, _ = certify(*measured, policy, old.probe)
+    verified = {d.claim_id for d in decisions if d.render_state == "VERIFIED"}
+    texts = [claim.text for claim in old.claim_ir.claims if claim.id in verified]
+    if not texts:
+        raise InputError("no claim of the answer is Verified, so there is nothing to write from")
+    progress("The language model is writing", 1, 3)
+    prompts = prompts_of(writer, "prose")
+    text = prose(texts, writer.model, writer.prompts["prose"], secrets.token_hex(16))
+    progress("Checking what it wrote", 2, 3)
+    claim_ir = claims_from_draft(
+        old.question, text, services.split, max_claims=services.settings.max_claims
+    )
+    nothing = RetrievalOutcome(chunks=(), dropped=(), settings={})
+    answer = GrowingAnswer(old.question, nothing, index, services, policy)
+    answer.measure(claim_ir.claims)
+    progress("Signing and recording", 3, 3)
+    record = GenerationRecord("prose", prompts, secrets.token_hex(16), 1, "complete")
+    return answer.signed(claim_ir, record)
+
+
+def prose_of(export: bytes, services: Services) -> str:
+    """Return the sentences of a checked paragraph of which every claim is Verified, derived again."""
+    record = open_export(export, services.trusted)
+    policy = services.policy.meet(record.policy)
+    measured = (record.claim_ir.claims, record.verification, record.retrieval.chunks)
+    decisions, _ = certify(*measured, policy, record.probe)
+    verified = {d.claim_id for d in decisions if d.render_state == "VERIFIED"}
+    sentences = prose_sentences(record.claim_ir.draft, services.split)
+    return surviving_prose(sentences, sentence_flags(sentences, record.claim_ir, verified))
 
 
 def _bounded(text: str, what: str, limit: int) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from certirag.errors import GroundingFault, ModelOutcome
 
-Strategy = Literal["interleaved", "generate-then-cite", "strict-quote"]
+Strategy = Literal["interleaved", "generate-then-cite", "strict-quote", "prose"]
 # "under_way": more may come. "complete": the model was done. "abstained": it found no answer.
 # The others are failures, by their names.
 DraftEnd = Literal["under_way", "complete", "abstained"] | ModelOutcome | GroundingFault
