@@ -78,7 +78,7 @@ class GrowingAnswer:
                 query=self.question,
                 chunks=tuple(chunk for chunk in chunks if chunk.chunk_id in kept),
                 settings={**self.found.settings, "corpus": self.index.fingerprint},
-                dropped=(*self.found.dropped, *self.dropped, *measured.dropped),
+                dropped=(*self.found.dropped, *self.dropped),
             ),
             claim_ir=claim_ir,
             verification=measured.results,

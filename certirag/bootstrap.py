@@ -25,8 +25,11 @@ from certirag.ports import (
     SentenceSplitter,
     Verifier,
 )
+from certirag.retrieve.preselect import PreselectionRules
+from certirag.retrieve.preselect import Strategy as Relevance
 from certirag.services import Services, Writer
 from certirag.settings import ASSETS, STRATEGIES, Settings, read_language_model_access
+from certirag.verify.proposals import correction_strategy
 
 if TYPE_CHECKING:
     from certirag.adapters.index_local import LocalIndex
@@ -47,13 +50,16 @@ _VERIFIERS = (
 def build_services(settings: Settings) -> Services:
     """Return the services that *settings* name; raises a CertiRAGError that says the mend."""
     embedder = make_embedder(settings.embedder)
+    verifier = make_verifier(settings.verifier, embedder)
+    PreselectionRules(strategy=cast("Relevance", settings.preselection))  # refuse a wrong name now
+    correction_strategy(settings.correction, embedder, verifier)
     key = signing_key(settings.home)
     return Services(
         settings=settings,
         policy=load_policy(settings.policy),
         embedder=embedder,
         reranker=make_reranker(settings.reranker, embedder),
-        verifier=make_verifier(settings.verifier, embedder),
+        verifier=verifier,
         split=make_splitter(settings.sentences),
         audit_log=SqliteAuditLog(settings.home / "audit.sqlite3"),
         key=key,

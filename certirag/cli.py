@@ -58,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _ingest(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.bootstrap import build_services, ingest_paths  # noqa: PLC0415  # starts fast
 
-    report = ingest_paths(options.paths, options.index, build_services(settings), say_progress)
+    services = build_services(_without_writer(settings))
+    report = ingest_paths(options.paths, options.index, services, say_progress)
     if options.json:
         print_json(asdict(report))
         return 0
@@ -100,6 +101,11 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
     return _show(answer.export, options, services.trusted)
 
 
+def _without_writer(settings: Settings) -> Settings:
+    """Return *settings* for a command that writes nothing: no language model is asked for."""
+    return replace(settings, generator="extractive")
+
+
 def _with_writer(options: argparse.Namespace, settings: Settings) -> Settings:
     """Return *settings* with the generator and the strategy that the command names."""
     generator = options.generator or settings.generator
@@ -125,7 +131,7 @@ def _verify(options: argparse.Namespace, settings: Settings) -> int:
 
     asked = load_policy(options.profile) if options.profile else None
     question, draft = read_draft(options.draft)
-    services = build_services(settings)
+    services = build_services(_without_writer(settings))
     index, skipped = index_of_paths(options.evidence, services, say_progress)
     for line in skipped:
         note(f"skipped {line}")

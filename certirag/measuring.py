@@ -42,7 +42,6 @@ class Measured:
 
     results: tuple[VerificationResult, ...] = ()
     chunks: tuple[EvidenceChunk, ...] = ()
-    dropped: tuple[str, ...] = ()
     judgements: tuple[CitationJudgement, ...] = ()
     corrections: tuple[Correction, ...] = ()
     works: tuple[DepthWork, ...] = ()
@@ -53,7 +52,6 @@ class Measured:
         return Measured(
             (*self.results, *other.results),
             (*self.chunks, *(c for c in other.chunks if c.chunk_id not in known)),
-            tuple(dict.fromkeys((*self.dropped, *other.dropped))),
             (*self.judgements, *other.judgements),
             (*self.corrections, *other.corrections),
             (*self.works, *other.works),
@@ -75,7 +73,7 @@ def measure_claims(
     """
     settings = services.settings
     with services.stage("evidence"):
-        chunks, dropped = _evidence_for(claims, found, index, services)
+        chunks = _evidence_for(claims, found, index, services)
     with services.stage("candidates"):
         candidates = choose_candidates(
             claims,
@@ -95,18 +93,17 @@ def measure_claims(
     )
     with services.stage("citations"):
         judgements, corrections = _cited(claims, results, chunks, citations, index, services)
-    return Measured(results, chunks, dropped, judgements, corrections, works)
+    return Measured(results, chunks, judgements, corrections, works)
 
 
 def _evidence_for(
     claims: Sequence[Claim], found: Sequence[EvidenceChunk], index: Index, services: Services
-) -> tuple[tuple[EvidenceChunk, ...], tuple[str, ...]]:
-    """Return the chunks that speak for or against any claim, and what the caps left out.
+) -> tuple[EvidenceChunk, ...]:
+    """Return the chunks that speak for or against any claim.
 
     Each claim searches the whole corpus by itself, without the reranker, and so does what would
     oppose it: either may have been far from the question.
     """
-    cap = services.settings.max_spans_per_chunk
     chunks = {chunk.chunk_id: chunk for chunk in found}
     for claim in claims:
         limits = [(claim.text, services.settings.max_chunks)]
@@ -114,12 +111,7 @@ def _evidence_for(
         for query, limit in limits:
             for chunk in _searched(query, limit, index, services):
                 chunks.setdefault(chunk.chunk_id, chunk)
-    dropped = tuple(
-        f"{chunk.chunk_id}: sentences {cap + 1} to {len(chunk.spans)} left out by the cap"
-        for chunk in chunks.values()
-        if len(chunk.spans) > cap
-    )
-    return tuple(chunks.values()), dropped
+    return tuple(chunks.values())
 
 
 def _searched(

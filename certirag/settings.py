@@ -37,7 +37,6 @@ class Settings:
     reranker: str = "late-interaction"
     sentences: str = "rules"
     max_chunks: int = 8
-    max_spans_per_chunk: int = 12
     max_claims: int = 12
     max_spans_per_claim: int = 20
     max_pairs: int = 240

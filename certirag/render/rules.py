@@ -248,8 +248,13 @@ def _attached(case: Case) -> Iterator[tuple[EvidenceChunk, SentenceSpan]]:
 
 
 def _all_spans(case: Case, documents: frozenset[str]) -> list[tuple[EvidenceChunk, SentenceSpan]]:
-    """Return every sentence of *documents* that the record holds, in the order of the documents."""
-    chunks = sorted(case.chunks.values(), key=lambda chunk: chunk.chunk_id)
+    """Return every sentence of *documents* that stands in a chunk which the claim was scored on.
+
+    What the record holds for other claims is left aside: a later claim must not change this one.
+    """
+    scored = {score.chunk_id for score in case.result.all_scores}
+    own = [chunk for chunk in case.chunks.values() if chunk.chunk_id in scored]
+    chunks = sorted(own, key=lambda chunk: chunk.chunk_id)
     found = [(chunk, span) for chunk in chunks for span in chunk.spans if span.visible]
     kept = [(chunk, span) for chunk, span in found if chunk.doc_id in documents]
     return sorted(kept, key=lambda pair: (pair[0].chunk_id, pair[1].start))

@@ -15,7 +15,7 @@ from gate_cases import POLICY
 from certirag.claim_ir.quantity_tokens import word_set
 from certirag.core.claim import Claim
 from certirag.core.text import ChunkSource, EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
-from certirag.core.verdict import VerificationResult
+from certirag.core.verdict import SpanScore, VerificationResult
 from certirag.render.gate import Case, Finding
 from certirag.render.rules import numbers
 
@@ -46,7 +46,10 @@ def case_of(row: dict, *, apart: bool = False) -> Case:
     source = ChunkSource(title, "figures.md", "", sha256_hex(text))
     chunk = EvidenceChunk("figures#1", "figures", text, sha256_hex(text), source, tuple(spans))
     attached = tuple(SpanRef(chunk.chunk_id, s.span_id) for s in spans if s.span_id[0] == "s")
-    result = VerificationResult("c1", "entailed", 0.97, attached, ())
+    scores = tuple(
+        SpanScore(chunk.chunk_id, s.span_id, "entailed", 0.97, 0.97, 0.03, 0.0, "") for s in spans
+    )
+    result = VerificationResult("c1", "entailed", 0.97, attached, scores)
     claim = Claim("c1", row["claim"], "numeric_fact", "factual_lit_claim")
     return Case(claim, result, {chunk.chunk_id: chunk}, POLICY)
 

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from fakes import FakeEmbedder
 
-from certirag import pipeline
 from certirag.cli import main
+from certirag.core.certificate import AnswerRecord
 from certirag.errors import InputError
 from certirag.eval.bench_report import REST, Asked, report_lines, spread, stage_shares
 from certirag.eval.stopwatch import CountingVerifier, Stopwatch, TimedEmbedder, TimedReranker
 from certirag.eval.workload import Workload, demo_workloads, in_turn, read_questions
 from certirag.ports import Judgement, Pair
+from certirag.services import Services
 
 DOCUMENT = (
     "# Depot rules\n\nThe Marlow depot opens at six in the morning. Forklift drivers wear a yellow "
@@ -282,5 +283,5 @@ def test_timed_ports_pass_everything_through() -> None:
 
 def test_stages_are_outside_of_the_record() -> None:
     """The stage is a field of the services, and no record or certificate has one."""
-    assert "stage" in pipeline.Services.__dataclass_fields__
-    assert "stage" not in pipeline.AnswerRecord.__dataclass_fields__
+    assert "stage" in Services.__dataclass_fields__
+    assert "stage" not in AnswerRecord.__dataclass_fields__

@@ -189,7 +189,8 @@ def test_only_the_true_difference_follows(first, second, told):
     evidence = (f"Output was {first} kg in 2022.", f"Output was {second} kg in 2023.")
     true = abs(second - first)
     found = find_derivation(f"Output {verb} by {true} kg from 2022 to 2023.", evidence)
-    assert (found is not None) is (first != second and true not in (first, second))
+    if true not in (first, second):  # else the figure stands there, and need not be computed
+        assert (found is not None) is (first != second)
     if told not in (true, first, second):
         assert find_derivation(f"Output {verb} by {told} kg from 2022 to 2023.", evidence) is None
     wrong = "fell" if rises else "rose"
