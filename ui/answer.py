@@ -47,6 +47,8 @@ def show_answer(
     with st.container(key="answer"):
         _draw_banner(presentation, of_draft=of_draft)
         _draw_claims(presentation, of_draft=of_draft)
+        if presentation.summary.decision != "REJECT":  # a refusal has them in its own panel
+            draw_suggestions(presentation, of_draft=of_draft)
         if mode is Mode.DEBUG:
             debug.draw_debug(presentation)
         _draw_footer(presentation, export, key)
@@ -72,7 +74,6 @@ def _draw_banner(presentation: Presentation, *, of_draft: bool) -> None:
             )
         )
         draw_missing(presentation)
-        draw_suggestions(presentation, of_draft=of_draft)
 
 
 def _draw_claims(presentation: Presentation, *, of_draft: bool) -> None:
