@@ -24,7 +24,6 @@ from certirag.verify.candidates import Candidates, choose_candidates
 from certirag.verify.citations import judge_citations
 from certirag.verify.correction import correct_citations, keep_citations
 from certirag.verify.depth import verify_at_depths
-from certirag.verify.depth_report import DepthResults, DepthWork
 from certirag.verify.more_evidence import verify_with_retrieval
 from certirag.verify.opposition import counter_queries, opposition, with_opposition
 from certirag.verify.places import find_cited
@@ -44,7 +43,6 @@ class Measured:
     chunks: tuple[EvidenceChunk, ...] = ()
     judgements: tuple[CitationJudgement, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    works: tuple[DepthWork, ...] = ()
 
     def with_more(self, other: Measured) -> Measured:
         """Return both together; of a chunk that both have, the first stays as it is."""
@@ -54,7 +52,6 @@ class Measured:
             (*self.chunks, *(c for c in other.chunks if c.chunk_id not in known)),
             (*self.judgements, *other.judgements),
             (*self.corrections, *other.corrections),
-            (*self.works, *other.works),
         )
 
 
@@ -82,18 +79,17 @@ def measure_claims(
             max_pairs=settings.max_pairs,
         )
     with services.stage("verify"):
-        results, candidates, more, works = _verified(candidates, index, services)
+        results, candidates, more = _verified(candidates, index, services)
     chunks = (*chunks, *(c for c in more if c.chunk_id not in {k.chunk_id for k in chunks}))
     if citations and not settings.enable_citation_correction:
-        results, again = _on_cited(candidates, results, citations, index, services)
-        works = (*works, *again)
+        results = _on_cited(candidates, results, citations, index, services)
     results = tuple(
         with_opposition(result, opposition(claim, result, chunks))
         for claim, result in zip(claims, results, strict=True)
     )
     with services.stage("citations"):
         judgements, corrections = _cited(claims, results, chunks, citations, index, services)
-    return Measured(results, chunks, judgements, corrections, works)
+    return Measured(results, chunks, judgements, corrections)
 
 
 def _evidence_for(
@@ -126,27 +122,25 @@ def _verified(
     tuple[VerificationResult, ...],
     tuple[Candidates, ...],
     tuple[EvidenceChunk, ...],
-    tuple[DepthWork, ...],
 ]:
-    """Return a result per claim, what each was compared with, and the chunks and work it took."""
-    works: list[DepthWork] = []
+    """Return a result per claim, what each was compared with, and chunks found by searching again."""
 
     def verify(part: Sequence[Candidates], _verifier: object) -> Sequence[VerificationResult]:
-        found = _looked_at(part, services)
-        works.extend(found.report.works)
-        return found.results
+        return _looked_at(part, services)
 
     if not services.settings.enable_verification_retrieval:
-        return tuple(verify(candidates, services.verifier)), tuple(candidates), (), tuple(works)
+        return _looked_at(candidates, services), tuple(candidates), ()
 
     def search(query: str, limit: int) -> Sequence[EvidenceChunk]:
         return _searched(query, limit, index, services)
 
     more = verify_with_retrieval(candidates, services.verifier, search, verify=verify)
-    return more.results, more.candidates, more.chunks, tuple(works)
+    return more.results, more.candidates, more.chunks
 
 
-def _looked_at(candidates: Sequence[Candidates], services: Services) -> DepthResults:
+def _looked_at(
+    candidates: Sequence[Candidates], services: Services
+) -> tuple[VerificationResult, ...]:
     """Return a result per claim, each at the depth that the settings and its wording ask for."""
     settings = services.settings
     routes: Sequence[Route] = [UNROUTED] * len(candidates)
@@ -154,7 +148,7 @@ def _looked_at(candidates: Sequence[Candidates], services: Services) -> DepthRes
         routes = route_claims(candidates)
     nei = settings.enable_nei_verdict and settings.enable_abstention
     ask = question_records if settings.enable_numeric_qa_verification else None
-    return verify_at_depths(candidates, routes, services.verifier, ask=ask, nei=nei)
+    return verify_at_depths(candidates, routes, services.verifier, ask=ask, nei=nei).results
 
 
 def _on_cited(
@@ -163,7 +157,7 @@ def _on_cited(
     citations: Sequence[Citation],
     index: Index,
     services: Services,
-) -> tuple[tuple[VerificationResult, ...], tuple[DepthWork, ...]]:
+) -> tuple[VerificationResult, ...]:
     """Return the results with each claim that cites leaning on what it cites alone.
 
     What was scored of it elsewhere stays, so that what opposes it does. A claim that cites what
@@ -186,13 +180,11 @@ def _on_cited(
         for own in candidates
         if own.claim.id in cited
     ]
-    found = _looked_at(parts, services)
-    leaning = {result.claim_id: result for result in found.results}
-    joined = tuple(
+    leaning = {result.claim_id: result for result in _looked_at(parts, services)}
+    return tuple(
         _joined(leaning[whole.claim_id], whole) if whole.claim_id in leaning else whole
         for whole in results
     )
-    return joined, found.report.works
 
 
 def _joined(own: VerificationResult, whole: VerificationResult) -> VerificationResult:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 from integration_fixtures import Bench, drafts
+from planted_counts import touches
 
 from certirag.bootstrap import load_policy
 from certirag.core.certificate import AnswerRecord, open_export
-from certirag.core.claim import Claim
 from certirag.pipeline import verify_draft
 from certirag.render import certify
 
@@ -48,20 +48,6 @@ def verified_errors(draft: dict, record: AnswerRecord) -> list[str]:
         for error in draft["errors"]
         if states[claim.id] == "VERIFIED" and touches(claim, error, draft["text"])
     ]
-
-
-def touches(claim: Claim, error: dict, text: str) -> bool:
-    """Say whether *claim* comes from the place of *error*, or carries its words from there.
-
-    A piece of a sentence may repeat the subject of another piece, so an error elsewhere in the
-    same sentence counts when its words stand in the claim.
-    """
-    if claim.draft_start < error["end"] and error["start"] < claim.draft_end:
-        return True
-    low, high = sorted([(claim.draft_start, claim.draft_end), (error["start"], error["end"])])
-    between = text[max(0, low[1] - 1) : high[0]]  # with the full stop that ends a claim
-    same_sentence = "\n" not in between and ". " not in between
-    return same_sentence and error["text"].casefold() in claim.text.casefold()
 
 
 @pytest.mark.parametrize("draft", drafts(), ids=lambda draft: draft["id"])
