@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Literal
 
-from certirag.core.certificate import (
-    AnswerRecord,
-    RetrievalRecord,
-    export_bytes,
-    sign,
-    statement_bytes,
-)
+from certirag.core.certificate import AnswerRecord, RetrievalRecord, export_bytes, statement_bytes
 from certirag.core.citation import Citation, CitationsRecord
 from certirag.core.claim import Claim, ClaimIR
+from certirag.core.envelope import sign, strict_base64
+from certirag.core.facets import facets_of
 from certirag.core.generation import GenerationRecord
 from certirag.core.policy import Policy
+from certirag.core.selector import with_selectors
 from certirag.core.text import sha256_hex
+from certirag.errors import AuditError
 from certirag.measuring import Measured, measure_claims
-from certirag.ports import Index
+from certirag.ports import Index, NewEntry
 from certirag.render import certify
 from certirag.render.abstain import lacks_answer, with_suggestions
 from certirag.retrieve.hybrid import RetrievalOutcome
 from certirag.retrieve.suggest import suggest
 from certirag.services import Services, SignedAnswer
+
+# What a request asks for: an answer, a draft's check, planted errors, a paragraph, a check again.
+Received = Literal["question", "draft", "probe", "prose", "recheck"]
 
 
 @dataclass(slots=True)
@@ -35,6 +40,7 @@ class GrowingAnswer:
     index: Index
     services: Services
     asked_policy: Policy | None
+    request: str
     measured: Measured = field(default_factory=Measured)
     citations: tuple[Citation, ...] = ()
     unread: tuple[str, ...] = ()
@@ -59,7 +65,7 @@ class GrowingAnswer:
         services, measured = self.services, self.measured
         policy = services.policy
         policy = policy if self.asked_policy is None else policy.meet(self.asked_policy)
-        chunks = measured.chunks or self.found.chunks
+        chunks = with_selectors(measured.chunks or self.found.chunks, measured.results)
         with services.stage("decide"):
             decisions, summary = certify(
                 claim_ir.claims, measured.results, chunks, policy, question=self.question
@@ -97,7 +103,7 @@ class GrowingAnswer:
             generation=generation,
             citations=self._cited(),
         )
-        return signed_answer(record, services, complete=finished)
+        return signed_answer(record, services, self.request, complete=finished)
 
     def _cited(self) -> CitationsRecord | None:
         if not (self.citations or self.unread):
@@ -108,14 +114,44 @@ class GrowingAnswer:
         )
 
 
+@contextmanager
+def received(services: Services, of: Received, **request: str) -> Iterator[str]:
+    """Log that *request* came in, before any work on it; yield the id that ties it to its answer.
+
+    Whatever ends the work without an answer is logged too, so that an entry without either shows
+    an answer that vanished. Raises AuditError when the log refuses: then nothing is begun.
+    """
+    name = secrets.token_hex(16)
+    content = json.dumps(request, ensure_ascii=False).encode("utf-8")
+    services.audit_log.append(
+        NewEntry("received", name, services.now(), content, detail={"of": of})
+    )
+    try:
+        yield name
+    except BaseException as error:
+        cause = {"request": name, "error": type(error).__name__}
+        # A log that broke meanwhile leaves the entry above without an end, which tells as much.
+        with suppress(AuditError):
+            services.audit_log.append(NewEntry("failed", name, services.now(), detail=cause))
+        raise
+
+
 def signed_answer(
-    record: AnswerRecord, services: Services, *, complete: bool = True
+    record: AnswerRecord, services: Services, request: str, *, complete: bool = True
 ) -> SignedAnswer:
     """Sign and log *record*; nothing is returned unless the log took it."""
     with services.stage("sign"):
-        export = export_bytes(record, sign(statement_bytes(record), services.key))
+        payload = statement_bytes(record)
+        envelope = sign(payload, services.key)
     with services.stage("log"):
-        services.audit_log.append(
-            trace_id=record.trace_id, created_at=record.created_at, certificate=export
+        entry = NewEntry(
+            "answer",
+            record.trace_id,
+            services.now(),
+            payload,
+            (envelope.signatures[0].keyid, strict_base64(envelope.signatures[0].sig)),
+            facets_of(record, request=request, complete=complete),
+            {"request": request, "complete": complete},
         )
-    return SignedAnswer(record.trace_id, export, complete)
+        proof = services.audit_log.append(entry)
+    return SignedAnswer(record.trace_id, export_bytes(envelope, proof), complete)

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from certirag.adapters.audit_sqlite import SqliteAuditLog
+from certirag.adapters.audit_sql import SqlAuditLog, file_url
 from certirag.audit.keys import signing_key, trusted_keys
+from certirag.audit.retention_file import retention_in_force
 from certirag.core.generation import Strategy
 from certirag.core.policy import Policy
 from certirag.core.prompts import PromptText, read_prompt_text
 from certirag.drafting import PROMPT_OF
 from certirag.errors import CertiRAGError, InputError, PolicyError
 from certirag.ports import (
+    AuditLog,
     Embedder,
     LanguageModel,
     Progress,
@@ -61,10 +63,21 @@ def build_services(settings: Settings) -> Services:
         reranker=make_reranker(settings.reranker, embedder),
         verifier=verifier,
         split=make_splitter(settings.sentences),
-        audit_log=SqliteAuditLog(settings.home / "audit.sqlite3"),
+        audit_log=open_log(settings),
         key=key,
         trusted=trusted_keys(settings.home),
         writer=make_writer(settings.generator, settings.strategy),
+    )
+
+
+def open_log(settings: Settings) -> AuditLog:
+    """Return the audit log of *settings*, made if there is none; AuditError when it cannot be."""
+    url = settings.audit_url or file_url(settings.home / "audit.sqlite3")
+    return SqlAuditLog(
+        url,
+        key=signing_key(settings.home),
+        retention=retention_in_force(settings.retention, settings.home).name,
+        origin=settings.log_origin,
     )
 
 

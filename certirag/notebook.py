@@ -13,7 +13,8 @@ from pathlib import Path
 
 from certirag.bootstrap import build_services, index_of_paths, load_policy, open_index
 from certirag.errors import CertificateError
-from certirag.pipeline import answer_question, probe_answer, verify_draft
+from certirag.follow_ups import probe_answer
+from certirag.pipeline import answer_question, verify_draft
 from certirag.render import (
     Mode,
     Presentation,

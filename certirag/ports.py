@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from certirag.core.facets import (
+    AnswerFacets,
+    AnswerPage,
+    AnswerQuery,
+    CitedDocument,
+    Grouping,
+    TrendRow,
+)
+from certirag.core.log import EntryKind, LogProof
 from certirag.core.models import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import Label
@@ -148,24 +158,105 @@ class LanguageModel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LogEntry:
-    """One entry of the audit log: *certificate* is the export's bytes, exactly as signed."""
+class NewEntry:
+    """What is to be logged. *content* is what may be erased later (b"": nothing).
 
-    sequence: int
+    *signature* is (keyid, 64 bytes) of the envelope that *content* is the payload of, for
+    answers; *facets* are there for answers too. *at* is the time in UTC. *detail* becomes the
+    leaf's: no text of a user or a document may be in it.
+    """
+
+    kind: EntryKind
     trace_id: str
-    created_at: str
-    certificate: bytes
+    at: datetime
+    content: bytes = b""
+    signature: tuple[str, bytes] | None = None
+    facets: AnswerFacets | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One entry as it is kept: *leaf* is its exact text, *content* None once erased (or never had).
+
+    *salt* goes with the content, *signature* is (keyid, 64 bytes) of an answer's envelope.
+    """
+
+    leaf: str
+    salt: bytes | None = None
+    content: bytes | None = None
+    signature: tuple[str, bytes] | None = None
 
 
 class AuditLog(Protocol):
-    """Append-only; AuditError from `append` means that no answer may be shown."""
+    """Append-only; AuditError from any writing method means that nothing may be shown for it.
 
-    def append(self, *, trace_id: str, created_at: str, certificate: bytes) -> int:
-        """Write durably, then return the entry's sequence number (from 1)."""
+    Entries are numbered from 0; entry 0 is the ``genesis`` that names the log. Every append signs
+    a new checkpoint in the same transaction, so no entry is ever beyond the newest one.
+    """
+
+    @property
+    def origin(self) -> str:
+        """The log's name, as in its checkpoints."""
         ...
 
-    def entries(self) -> Iterator[LogEntry]: ...
+    def append(self, entry: NewEntry) -> LogProof:
+        """Write durably, then return the proof that the entry is in the log."""
+        ...
+
+    def append_all(self, entries: Sequence[NewEntry]) -> Sequence[LogProof]:
+        """Write *entries* in order in one transaction: all of them or none."""
+        ...
+
+    def size(self) -> int:
+        """Return the number of entries."""
+        ...
+
+    def checkpoint(self) -> str:
+        """Return the newest signed checkpoint."""
+        ...
+
+    def entries(self, start: int = 0, stop: int | None = None) -> Iterator[LogEntry]:
+        """Yield the entries from *start* on, in order, before *stop*; nothing is verified."""
+        ...
 
     def find(self, trace_id: str) -> LogEntry:
-        """Return the entry of *trace_id*; AuditError when there is none."""
+        """Return the answer of *trace_id*; AuditError when there is none."""
+        ...
+
+    def proof(self, index: int) -> LogProof:
+        """Return the proof of entry *index* in the newest tree; salt "" once it is erased."""
+        ...
+
+    def consistency(self, first: int, second: int) -> Sequence[bytes]:
+        """Return the proof that the tree of *second* entries extends that of *first*."""
+        ...
+
+    def erase(self, act: NewEntry, targets: Sequence[int]) -> LogProof:
+        """Append *act*, then delete contents, salts and facets of *targets*, in one transaction.
+
+        Raises AuditError when a target is under a hold; nothing has happened then.
+        """
+        ...
+
+    def held(self) -> Mapping[int, tuple[str, ...]]:
+        """Return the entries that may not be erased, with the names of their holds."""
+        ...
+
+    def search(
+        self, query: AnswerQuery, *, after: int | None = None, limit: int = 50
+    ) -> AnswerPage:
+        """Return a page of the answers that *query* asks for, newest first."""
+        ...
+
+    def count(self, query: AnswerQuery) -> int:
+        """Return how many answers *query* asks for."""
+        ...
+
+    def documents(self) -> Sequence[CitedDocument]:
+        """Return every document that an answer leans on, once for each digest; path is ""."""
+        ...
+
+    def trend(self, query: AnswerQuery, by: Sequence[Grouping]) -> Sequence[TrendRow]:
+        """Return the answers that *query* asks for in groups, in the groups' order."""
         ...

@@ -42,7 +42,7 @@ class Services:
     split: SentenceSplitter
     audit_log: AuditLog
     key: Ed25519PrivateKey
-    trusted: dict[str, Ed25519PublicKey]
+    trusted: Mapping[str, Ed25519PublicKey]
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     stage: Stage = lambda _name: nullcontext()
     writer: Writer | None = None

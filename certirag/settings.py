@@ -15,6 +15,10 @@ _PACKAGE = Path(__file__).resolve().parent
 # A wheel carries the assets inside the package; a checkout has them beside it.
 ASSETS = next(p for p in (_PACKAGE / "assets", _PACKAGE.parent / "assets") if p.is_dir())
 STRATEGIES: Final = ("interleaved", "generate-then-cite", "strict-quote")
+# Where and how long things are kept: no part of how an answer came about, and a secret at times.
+_KEEPING: Final = frozenset(
+    {"home", "audit_url", "retention", "log_origin", "enable_audit_page"}
+)
 _SWITCH: Final = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
 _NAME_PART = re.compile(r"[^,:]+")
 
@@ -28,6 +32,11 @@ class Settings:
     ``openai:MODEL`` or ``transformers:MODEL``; *strategy* is how a language model writes. The
     ``enable_…`` toggles are the fifth seed's (Appendix B): each names a step that can be left out
     and falls back on less, never on a badge.
+
+    *audit_url* is the audit log's database, as SQLAlchemy writes it ("": a SQLite file in *home*),
+    *log_origin* the name that a new log takes in its checkpoints ("": one that is made up), and
+    *retention* the policy that new entries are kept under, by name or as a file. The audit page
+    shows every user's questions to every user of the app: *enable_audit_page* takes it away.
     """
 
     home: Path = Path("~/.local/share/certirag")
@@ -55,10 +64,14 @@ class Settings:
     enable_abstention: bool = True
     enable_nei_verdict: bool = True
     enable_verification_retrieval: bool = False
+    retention: str = "internal_faq"
+    log_origin: str = ""
+    audit_url: str = field(default="", repr=False)
+    enable_audit_page: bool = True
 
     def caps(self) -> dict[str, str | int | float | bool]:
         """Return what shapes an answer, for the record and its hash; no paths, no secrets."""
-        chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "home"}
+        chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _KEEPING}
         return {
             name: _without_directories(value) if isinstance(value, str) else value
             for name, value in chosen.items()

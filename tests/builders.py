@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from gate_cases import KEY, POLICY, chunk, export, record, result, score
+from gate_cases import KEY, POLICY, chunk, export, located, record, result, score
 
 from certirag.core.certificate import AnswerRecord, RetrievalRecord
 from certirag.core.claim import Claim, ClaimIR
@@ -108,7 +108,7 @@ def _chunk_for(statement: Statement, number: int) -> EvidenceChunk:
         sha256=sha256_hex(f"doc{number}"),
     )
     ranks = RetrievalScores(bm25=7.25, dense=0.61, fused=0.03, bm25_rank=number, rank=number)
-    return replace(of, source=source, retrieval=ranks)
+    return located(replace(of, source=source, retrieval=ranks))
 
 
 def _measured(claim: Claim, of: EvidenceChunk, wanted: Wanted) -> VerificationResult:

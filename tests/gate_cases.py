@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from memory_log import MemoryLog
 
-from certirag.core.certificate import (
-    AnswerRecord,
-    RetrievalRecord,
-    export_bytes,
-    key_id,
-    sign,
-    statement_bytes,
-)
+from certirag.core.certificate import AnswerRecord, RetrievalRecord, export_bytes, statement_bytes
 from certirag.core.claim import Claim, ClaimIR
+from certirag.core.envelope import key_id, sign
 from certirag.core.models import ModelIdentity
 from certirag.core.policy import BASE_RULES, RISK_CLASSES, STRICT_RULES, Policy
+from certirag.core.selector import with_selectors
 from certirag.core.text import (
     ChunkSource,
     EvidenceChunk,
@@ -26,6 +24,7 @@ from certirag.core.text import (
     sha256_hex,
 )
 from certirag.core.verdict import SpanScore, VerificationResult
+from certirag.ports import NewEntry
 from certirag.render import certify
 from certirag.render.gate import Case
 
@@ -44,12 +43,21 @@ CLAIM = Claim("c1", SENTENCE, "numeric_fact", "factual_lit_claim")
 def chunk(
     text: str = f"{SENTENCE} {OTHER}", doc_id: str = "leave", sentence: str = SENTENCE
 ) -> EvidenceChunk:
-    """Return a chunk with its first sentence (and the rest, if any) as spans."""
+    """Return a chunk with its first sentence (and the rest, if any) as spans that say where."""
     spans = [SentenceSpan("s1", 0, len(sentence), sentence)]
     if len(text) > len(sentence):
         spans.append(SentenceSpan("s2", len(sentence) + 1, len(text), text[len(sentence) + 1 :]))
     source = ChunkSource("Leave policy", f"{doc_id}.md", "Annual leave", sha256_hex(doc_id))
-    return EvidenceChunk(f"{doc_id}#c1", doc_id, text, sha256_hex(text), source, tuple(spans))
+    return located(
+        EvidenceChunk(f"{doc_id}#c1", doc_id, text, sha256_hex(text), source, tuple(spans))
+    )
+
+
+def located(of: EvidenceChunk) -> EvidenceChunk:
+    """Return *of* with a selector on every span, as if each were attached."""
+    refs = tuple(SpanRef(of.chunk_id, span.span_id) for span in of.spans)
+    whole = VerificationResult("c1", "entailed", 1.0, refs, ())
+    return with_selectors([of], [whole])[0]
 
 
 def score(
@@ -128,6 +136,15 @@ def record(case: Case | None = None, policy: Policy = POLICY) -> AnswerRecord:
 
 
 def export(of: AnswerRecord | None = None, key: Ed25519PrivateKey = KEY) -> bytes:
-    """Return the signed audit export of *of*."""
-    of = of or record()
-    return export_bytes(of, sign(statement_bytes(of), key))
+    """Return the signed audit export of *of*, logged third in a log of its own."""
+    return logged(statement_bytes(of or record()), key)
+
+
+def logged(payload: bytes, key: Ed25519PrivateKey = KEY) -> bytes:
+    """Return the export of a statement's bytes, whatever they say, as *key* signs and logs them."""
+    envelope = sign(payload, key)
+    at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    trace_id = json.loads(payload)["predicate"]["trace_id"]
+    log = MemoryLog(key)
+    log.append(NewEntry("received", "f" * 32, at, b"request"))
+    return export_bytes(envelope, log.append(NewEntry("answer", trace_id, at, payload)))

@@ -10,6 +10,7 @@ from pathlib import Path
 from certirag.bootstrap import load_policy, make_embedder, make_verifier
 from certirag.claim_ir.compile import claims_from_draft
 from certirag.core.claim import Claim
+from certirag.core.selector import with_selectors
 from certirag.core.text import Block, Document, EvidenceChunk, sha256_hex
 from certirag.ingest.chunk import chunk_document
 from certirag.ingest.sentences import sentence_splitter
@@ -80,7 +81,8 @@ def decide(rows: Sequence[Row], verifier_name: str = "") -> dict[str, tuple[Piec
         )
         chunks.extend(own)
         claims.extend(pieces)
-    decisions, _ = certify(claims, verify_claims(candidates, verifier), chunks, policy)
+    results = verify_claims(candidates, verifier)
+    decisions, _ = certify(claims, results, with_selectors(chunks, results), policy)
     found: dict[str, tuple[Piece, ...]] = {row["id"]: () for row in rows}
     for claim, decision in zip(claims, decisions, strict=True):
         row_id = claim.id.rpartition("/")[0]

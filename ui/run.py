@@ -9,7 +9,8 @@ import streamlit as st
 
 from certirag.core.policy import Policy
 from certirag.errors import AuditError, CertiRAGError
-from certirag.pipeline import probe_answer, stream_answer, verify_draft
+from certirag.follow_ups import probe_answer
+from certirag.pipeline import stream_answer, verify_draft
 from certirag.ports import Progress
 from certirag.render import Mode
 from certirag.services import SignedAnswer

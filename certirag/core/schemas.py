@@ -6,8 +6,10 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from certirag.core.certificate import AnswerRecord, Envelope, RendererDecision
+from certirag.core.certificate import AnswerRecord, RendererDecision
 from certirag.core.claim import ClaimIR
+from certirag.core.envelope import Envelope
+from certirag.core.log import Leaf, LogProof
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
@@ -21,7 +23,11 @@ _TYPES: Final[dict[str, Any]] = {
     "policy": Policy,
     "answer-record": AnswerRecord,
     "envelope": Envelope,
+    "log-proof": LogProof,
+    "leaf": Leaf,
 }
+# These are no keys of a record that has nothing to say there; every other field always is.
+_LEFT_OUT: Final = frozenset({"probe", "generation", "citations", "selector"})
 
 
 def published_schemas() -> dict[str, dict[str, Any]]:
@@ -40,10 +46,16 @@ def _schema(name: str, kind: Any) -> dict[str, Any]:
 
 
 def _close(node: Any) -> None:
-    """Refuse unknown fields wherever the fields are listed."""
+    """Refuse unknown and missing fields wherever the fields are listed."""
     if isinstance(node, dict):
         if node.get("type") == "object" and "properties" in node:
             node["additionalProperties"] = False
+            left_out = _LEFT_OUT & {
+                n for n, kind in node["properties"].items() if "default" in kind
+            }
+            node["required"] = [name for name in node["properties"] if name not in left_out]
+            for name in left_out:  # absent, never null
+                node["properties"][name] = node["properties"][name]["anyOf"][0]
         for value in node.values():
             _close(value)
     elif isinstance(node, list):

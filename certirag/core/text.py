@@ -64,8 +64,57 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class TextQuoteSelector:
+    """W3C Web Annotation §4.2.4: the exact text with up to 32 code points around it."""
+
+    exact: str
+    prefix: str
+    suffix: str
+    type: Literal["TextQuoteSelector"] = "TextQuoteSelector"
+
+
+@dataclass(frozen=True, slots=True)
+class TextPositionSelector:
+    """W3C Web Annotation §4.2.5: code points of the document's extracted text."""
+
+    start: int
+    end: int
+    type: Literal["TextPositionSelector"] = "TextPositionSelector"
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentSelector:
+    """W3C Web Annotation §4.2.1 for a PDF: *value* is ``page=N``, from 1 (RFC 8118)."""
+
+    value: str
+    conformsTo: str = "http://tools.ietf.org/rfc/rfc8118"  # noqa: N815  # the field's name
+    type: Literal["FragmentSelector"] = "FragmentSelector"
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Where an attached sentence stands, for whoever opens the document (docs/certificate.md §9).
+
+    The offsets in UTF-8 bytes and UTF-16 units are of the chunk's text, as the span's own are.
+    """
+
+    quote: TextQuoteSelector
+    position: TextPositionSelector
+    fragment: FragmentSelector | None
+    section: str
+    sha256: str
+    utf8_start: int
+    utf8_end: int
+    utf16_start: int
+    utf16_end: int
+
+
+@dataclass(frozen=True, slots=True)
 class SentenceSpan:
-    """One sentence of a chunk: ``chunk.text[start:end] == sentence``, always."""
+    """One sentence of a chunk: ``chunk.text[start:end] == sentence``, always.
+
+    A record's attached spans carry a *selector*; an index's carry none.
+    """
 
     span_id: str
     start: int
@@ -73,6 +122,7 @@ class SentenceSpan:
     sentence: str
     visible: bool = True
     boxes: tuple[Box, ...] = ()
+    selector: Selector | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_v
 from certirag.claim_ir.compile import claims_from_draft
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
+from certirag.core.selector import with_selectors
 from certirag.core.text import Block, Document, EvidenceChunk, sha256_hex
 from certirag.errors import CertiRAGError, InputError
 from certirag.ingest.chunk import chunk_document
@@ -133,7 +134,8 @@ def _decided(
         claims.append(named)
         chunks += own
     flat = [claim for own in claims for claim in own]
-    decisions, _ = certify(flat, verify_claims(candidates, verifier), chunks, policy)
+    results = verify_claims(candidates, verifier)
+    decisions, _ = certify(flat, results, with_selectors(chunks, results), policy)
     state = {decision.claim_id: decision.render_state for decision in decisions}
     for named in claims:
         yield [(claim.text, state[claim.id]) for claim in named]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from certirag.core.certificate import strict_json
+from certirag.core.envelope import strict_json
 from certirag.errors import CertificateError, ModelError
 
 if TYPE_CHECKING:

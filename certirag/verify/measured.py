@@ -17,7 +17,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from certirag.core.certificate import strict_json
+from certirag.core.envelope import strict_json
 from certirag.core.models import ModelIdentity
 from certirag.core.policy import Policy
 from certirag.errors import CertificateError, ModelError, PolicyError

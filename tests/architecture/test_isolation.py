@@ -14,6 +14,7 @@ from dataclasses import fields, replace
 import pytest
 from fakes import FakeEmbedder, chunk_of
 from gate_cases import KEY, POLICY, TRUSTED
+from memory_log import MemoryLog
 
 from certirag import measuring, pipeline
 from certirag.adapters.index_local import LocalIndex
@@ -81,13 +82,6 @@ class Order:
         return [1.0 / (n + 1) for n in range(len(texts))]
 
 
-class Log:
-    """An audit log that takes everything."""
-
-    def append(self, **_entry: object) -> None:
-        """Take it."""
-
-
 def services_with(verifier: Verifier) -> Services:
     """Return services whose only part of interest is *verifier*."""
     return Services(
@@ -97,7 +91,7 @@ def services_with(verifier: Verifier) -> Services:
         reranker=Order(),
         verifier=verifier,
         split=sentence_splitter(),
-        audit_log=Log(),  # type: ignore[arg-type]
+        audit_log=MemoryLog(KEY),  # type: ignore[arg-type]
         key=KEY,
         trusted=TRUSTED,
     )

@@ -8,10 +8,11 @@ import pytest
 from fake_language_model import FakeLanguageModel, prompt_text
 from integration_fixtures import Bench
 
+from certirag.checker import check
 from certirag.core.certificate import open_export
 from certirag.errors import InputError, LanguageModelError
-from certirag.pipeline import answer_question, prose_of, write_prose
-from certirag.render import check_export
+from certirag.follow_ups import prose_of, write_prose
+from certirag.pipeline import answer_question
 from certirag.services import Services, Writer
 
 _QUESTION = "How many days of annual leave do full-time employees receive?"
@@ -46,7 +47,7 @@ def test_what_the_model_adds_is_checked_and_falls(bench: Bench, answered: bytes)
     assert true in shown
     assert "company car" not in shown
     assert "company car" in open_export(written.export, bench.services.trusted).claim_ir.draft
-    assert check_export(written.export, bench.services.trusted).verdict == "VALID"
+    assert check(written.export, bench.services.trusted).verdict == "VALID"
     (prompt,) = model.prompts
     assert true in prompt.content
     assert _QUESTION not in prompt.content

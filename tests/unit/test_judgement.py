@@ -12,6 +12,7 @@ from gate_cases import CLAIM, KEY, POLICY, TRUSTED, chunk, export, record, resul
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certirag.checker import check
 from certirag.core.certificate import (
     AnswerRecord,
     AnswerSummary,
@@ -19,12 +20,12 @@ from certirag.core.certificate import (
     export_bytes,
     open_export,
     record_json,
-    sign,
     statement_bytes,
 )
+from certirag.core.envelope import sign
 from certirag.core.judgement import REASON_CODES, ConfidenceBasis, Suggestion, Suggestions
 from certirag.core.text import RetrievalScores, sha256_hex
-from certirag.render import Mode, certify, check_export, present, presentation_html
+from certirag.render import Mode, certify, present, presentation_html
 from certirag.render.abstain import REASONS, Grounds, lacks_answer, with_suggestions
 from certirag.render.closest import MAX_REFERENCES, closest_references
 from certirag.render.confidence import CAVEATS, confidence_of, evidence_quality, with_caveats
@@ -260,7 +261,7 @@ def test_an_export_made_before_these_fields_is_read_and_derived() -> None:
     """Its badges, its decision and its nearest passages are derived as ever."""
     data = _as_made_before(answer_record([WEAK, AGAINST]))
     assert open_export(data, TRUSTED).answer.basis is None
-    assert check_export(data, TRUSTED).verdict == "VALID"
+    assert check(data, TRUSTED).verdict == "VALID"
     seen = present(data, Mode.STRICT, trusted=TRUSTED)
     assert seen.summary.reason_code == "CONTRADICTED"
     assert "Nearest passages" in "\n".join(judgement_lines(seen))
@@ -303,8 +304,8 @@ def test_the_summary_is_in_the_export_and_signed() -> None:
     of = replace(of, answer=with_suggestions(of.answer, HELP))
     data = export(of)
     assert record_json(of)["answer"]["suggestions"]["refinements"][0]["kind"] == "heading"
-    assert check_export(data, TRUSTED).verdict == "VALID"
+    assert check(data, TRUSTED).verdict == "VALID"
     assert (
-        check_export(data.replace(b"Fire drills", b"Fire alarm", 1), TRUSTED).verdict == "TAMPERED"
+        check(data.replace(b"Fire drills", b"Fire alarm", 1), TRUSTED).verdict == "TAMPERED"
     )
     assert sha256_hex(data) == sha256_hex(export(of))

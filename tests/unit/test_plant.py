@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import certirag
+from certirag.audit.answers import export_again
+from certirag.checker import check
 from certirag.claim_ir.planted import edits_of
 from certirag.claim_ir.planted_edits import Surroundings, plain, says
 from certirag.claim_ir.wellformed import problems
@@ -19,9 +21,8 @@ from certirag.core.certificate import open_export
 from certirag.core.claim import Claim
 from certirag.core.text import SpanRef
 from certirag.errors import CertificateError, InputError
-from certirag.pipeline import probe_answer
+from certirag.follow_ups import probe_answer
 from certirag.recheck import check_file
-from certirag.render import check_export
 from certirag.verify.plant import MAX_PLANTED, Planted, plant_errors
 
 
@@ -195,7 +196,7 @@ def test_a_probed_answer_is_a_new_record_in_the_log(certificate: certirag.Certif
     services = certificate._services
     again = probe_answer(certificate.export, services)
     assert again.trace_id != certificate.trace_id
-    assert services.audit_log.find(again.trace_id).certificate == again.export
+    assert export_again(services.audit_log, again.trace_id) == again.export
     one, two = (open_export(e, services.trusted) for e in (certificate.export, again.export))
     assert one.probe == two.probe
     assert one.verification == two.verification
@@ -206,7 +207,7 @@ def test_a_check_plants_and_measures_again(
 ) -> None:
     """`check` derives the sentence from the record; `--rescore` plants and scores once more."""
     services = certificate._services
-    assert "planted" in check_export(certificate.export, services.trusted).reason
+    assert "planted" in check(certificate.export, services.trusted).reason
     path = certificate.save(tmp_path / "a.json")
     assert check_file(path, services.settings, rescore=True).verdict == "VALID"
 

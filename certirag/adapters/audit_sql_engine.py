@@ -1,0 +1,284 @@
+"""Opens the audit log's database and runs its transactions, on SQLite and on PostgreSQL.
+
+Reading is one transaction, writing is one transaction that no other writer runs beside: SQLite
+by BEGIN IMMEDIATE, PostgreSQL by an advisory lock taken first. Every failure is an AuditError
+of one line that holds no value of the statement.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from certirag.adapters.audit_schema import KEPT
+from certirag.errors import AuditError, InputError, MissingExtra
+
+# One number for all writers of a database: SHA-256 of "certirag audit log", its first 8 bytes.
+_LOCK: Final = -0x0C942D758C5688FF
+_WRITES: Final = "certirag_writes"
+_KEPT: Final = frozenset(table.name for table in KEPT)
+_REFUSED: Final = frozenset(
+    {
+        sqlite3.SQLITE_ALTER_TABLE,
+        sqlite3.SQLITE_DROP_INDEX,
+        sqlite3.SQLITE_DROP_TABLE,
+        sqlite3.SQLITE_DROP_TRIGGER,
+        sqlite3.SQLITE_DROP_VIEW,
+        sqlite3.SQLITE_CREATE_TRIGGER,
+        sqlite3.SQLITE_CREATE_TEMP_TRIGGER,
+    }
+)
+_FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError, OverflowError, UnicodeError)
+
+
+def file_url(path: Path) -> str:
+    """Return the URL of the SQLite log in the file *path*."""
+    return URL.create("sqlite", database=str(path)).render_as_string()
+
+
+class AuditDatabase:
+    """The database of one log. *wait* bounds, in seconds, the waiting for other users of it."""
+
+    def __init__(self, url: str, wait: float = 30.0) -> None:
+        self._url = _usable(url)
+        self._wait = wait
+        self.name = self._url.database or ""
+        if self.is_sqlite:
+            _make_folder(Path(self.name))
+        else:
+            self.name = self._url.render_as_string(hide_password=True)
+        self._engine = self._new_engine(guarded=True)
+        _ENGINES.add(self._engine)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Say whether this is a SQLite file; otherwise it is PostgreSQL."""
+        return self._url.get_backend_name() == "sqlite"
+
+    @property
+    def path(self) -> Path:
+        """The SQLite file."""
+        return Path(self._url.database or "")
+
+    @property
+    def wait(self) -> float:
+        """How long to wait for others, in seconds."""
+        return self._wait
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Yield a connection inside one transaction that only reads; AuditError when it fails."""
+        try:
+            with self._engine.connect() as connection, connection.begin():
+                yield connection
+        except _FAILURES as error:
+            raise AuditError(
+                f"the audit log {self.name} cannot be read: {reason_of(error)}"
+            ) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Yield the one connection that writes now; durable once this block is left.
+
+        AuditError when it fails: all of it is undone, or whether it was kept is unknown.
+        """
+        with self._writing(self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """Yield the one connection that writes now, and that may change the schema."""
+        engine = self._new_engine(guarded=False)
+        try:
+            with self._writing(engine) as connection:
+                yield connection
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def outside_transactions(self) -> Iterator[Connection]:
+        """Yield a PostgreSQL connection that commits each statement by itself, as VACUUM needs."""
+        engine = create_engine(
+            self._url, isolation_level="AUTOCOMMIT", poolclass=NullPool, hide_parameters=True
+        )
+        try:
+            with engine.connect() as connection:
+                yield connection
+        except _FAILURES as error:
+            raise AuditError(f"the audit log {self.name}: {reason_of(error)}") from error
+
+    def close(self) -> None:
+        """Close all connections; the log may still be used and opens new ones."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _writing(self, engine: Engine) -> Iterator[Connection]:
+        try:
+            with (
+                engine.connect().execution_options(**{_WRITES: True}) as connection,
+                connection.begin(),
+            ):
+                if not self.is_sqlite:
+                    connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+                yield connection
+        except _FAILURES as error:
+            raise AuditError(
+                f"the audit log {self.name} refused the entry ({reason_of(error)}), "
+                "so no answer is shown"
+            ) from error
+
+    def _new_engine(self, *, guarded: bool) -> Engine:
+        try:
+            return _sqlite(self._url, self._wait, guarded) if self.is_sqlite else self._server()
+        except ModuleNotFoundError as error:
+            raise MissingExtra(
+                "an audit log on PostgreSQL needs pg8000: pip install 'certirag[postgres]'"
+            ) from error
+
+    def _server(self) -> Engine:
+        engine = create_engine(self._url, hide_parameters=True)
+        # Rows are sent many at a time; the driver's own executemany sends them one by one.
+        engine.dialect.use_insertmanyvalues_wo_returning = True
+        wait = int(self._wait * 1000)
+
+        @event.listens_for(engine, "connect")
+        def _prepare(connection: Any, _record: object) -> None:
+            cursor = connection.cursor()
+            # Whatever the server's or the role's default is: durable before it returns.
+            cursor.execute("SET synchronous_commit = on")
+            cursor.execute(f"SET lock_timeout = {wait}")
+            connection.commit()
+
+        @event.listens_for(engine, "checkout")
+        def _require_alive(connection: Any, _record: object, _proxy: object) -> None:
+            # pool_pre_ping does not know the driver's plain OSError for a connection that was cut.
+            try:
+                connection.cursor().execute("SELECT 1")
+                connection.rollback()
+            except Exception as error:
+                raise DisconnectionError("the server cut the connection") from error
+
+        return engine
+
+
+def connect_file(path: Path, wait: float) -> sqlite3.Connection:
+    """Return a connection to the SQLite file with the settings that every one of ours has."""
+    connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    try:
+        _settle(connection, wait)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def reason_of(error: BaseException) -> str:
+    """Return in one line what the database said; no statement and no value is in it."""
+    said: object = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(said, BaseException) and said.args and isinstance(said.args[0], dict):
+        said = said.args[0].get("M", "it failed")  # pg8000 hands on the server's fields
+    elif not isinstance(error, DBAPIError) and isinstance(error, SQLAlchemyError):
+        said = type(error).__name__
+    return " ".join(str(said).split())[:300] or type(said).__name__
+
+
+def _usable(given: str) -> URL:
+    try:
+        url = make_url(given)
+    except ArgumentError as error:
+        raise InputError(
+            "the audit log's URL cannot be read: give sqlite:///FILE or "
+            "postgresql+pg8000://USER@HOST/DATABASE"
+        ) from error
+    backend = url.get_backend_name()
+    if backend == "postgresql":
+        return url.set(drivername="postgresql+pg8000")
+    if url.drivername != "sqlite" or url.query:
+        raise InputError(
+            f"an audit log is on SQLite or PostgreSQL, not on {url.drivername!r}: give "
+            "sqlite:///FILE or postgresql+pg8000://USER@HOST/DATABASE"
+        )
+    if url.database in {None, "", ":memory:"}:
+        raise InputError("the audit log must outlive the program: give sqlite:///FILE")
+    return url
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AuditError(f"the audit log {path} cannot be opened: {error}") from error
+
+
+def _sqlite(url: URL, wait: float, guarded: bool) -> Engine:
+    pool: dict[str, Any] = {} if guarded else {"poolclass": NullPool}
+    path = Path(url.database or "")
+
+    def connect() -> sqlite3.Connection:
+        connection = connect_file(path, wait)
+        if guarded:
+            connection.set_authorizer(_allows)
+        return connection
+
+    engine = create_engine(url, creator=connect, hide_parameters=True, **pool)
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        # IMMEDIATE: a deferred transaction that upgrades fails under several writers.
+        writes = connection.get_execution_options().get(_WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _settle(connection: sqlite3.Connection, wait: float) -> None:
+    deadline = time.monotonic() + wait
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        # Turning it on fails at once, without waiting, while another process does the same.
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA recursive_triggers = ON")
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    # What is sorted or undone stays out of files that nobody would erase.
+    connection.execute("PRAGMA temp_store = MEMORY")
+
+
+def _allows(
+    action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
+) -> int:
+    """Deny what would change the log or its triggers, whoever asks on our own connections."""
+    del second, database, trigger
+    changes = action in {sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE} and first in _KEPT
+    pragma = action == sqlite3.SQLITE_PRAGMA and first in {"writable_schema", "recursive_triggers"}
+    denied = changes or pragma or action in _REFUSED
+    return sqlite3.SQLITE_DENY if denied else sqlite3.SQLITE_OK
+
+
+# A connection must not be used, nor closed, in a process that was forked while it was open.
+_ENGINES: Final[weakref.WeakSet[Engine]] = weakref.WeakSet()
+_ABANDONED: Final[list[object]] = []
+
+
+def _abandon() -> None:
+    for engine in list(_ENGINES):
+        _ABANDONED.append(engine.pool)
+        engine.dispose(close=False)
+
+
+os.register_at_fork(after_in_child=_abandon)

@@ -1,0 +1,49 @@
+"""An answer of the log, opened again: its record, and its export with today's proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from certirag.core.certificate import AnswerRecord, export_bytes, parse_statement
+from certirag.core.envelope import Envelope, envelope_of, verified_payload
+from certirag.core.log import Leaf, commitment, parse_leaf
+from certirag.core.trust import require_in_range
+from certirag.errors import AuditError
+from certirag.ports import AuditLog, LogEntry
+
+
+def open_answer(
+    entry: LogEntry, trusted: Mapping[str, Ed25519PublicKey]
+) -> tuple[Leaf, AnswerRecord]:
+    """Return leaf and record of an answer's entry once commitment and signature hold.
+
+    Raises AuditError for another kind of entry and for an erased one, CertificateError for one
+    that does not hold.
+    """
+    leaf = parse_leaf(entry.leaf)
+    envelope = _envelope(leaf, entry)
+    payload = verified_payload(envelope, trusted)
+    require_in_range(trusted, envelope.signatures[0].keyid, leaf.index, leaf.origin)
+    record = parse_statement(payload)
+    if record.trace_id != leaf.trace_id:
+        raise AuditError(f"entry {leaf.index} of the log holds another answer's record")
+    return leaf, record
+
+
+def export_again(log: AuditLog, trace_id: str) -> bytes:
+    """Return the audit export of a logged answer, with a proof from the newest checkpoint."""
+    entry = log.find(trace_id)
+    leaf = parse_leaf(entry.leaf)
+    return export_bytes(_envelope(leaf, entry), log.proof(leaf.index))
+
+
+def _envelope(leaf: Leaf, entry: LogEntry) -> Envelope:
+    if leaf.kind != "answer":
+        raise AuditError(f"entry {leaf.index} of the log is no answer, it is {leaf.kind!r}")
+    if entry.content is None or entry.salt is None or entry.signature is None:
+        raise AuditError(f"the answer of entry {leaf.index} was erased")
+    if leaf.commit != commitment(entry.salt, entry.content):
+        raise AuditError(f"the content of entry {leaf.index} is not what its leaf commits to")
+    return envelope_of(entry.content, *entry.signature)
