@@ -17,6 +17,7 @@ from ui.abstention import draw_abstention, draw_end, draw_missing, draw_suggesti
 from ui.claims import draw_claim, draw_folded, numbers_of
 from ui.contract_text import PLANT_HELP
 from ui.inert import draw_facts, draw_lines, draw_text
+from ui.located import CorpusLike
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -33,11 +34,13 @@ def show_answer(
     floor: Policy,
     of_draft: bool = False,
     key: str = "",
+    corpus: CorpusLike | None = None,
 ) -> None:
     """Draw what *mode* shows of *export*; every badge is derived again on each call.
 
     A record that does not hold shows one plain line and nothing else. *key* is where the session
-    keeps the export; with it the footer offers to plant errors in the answer.
+    keeps the export; with it the footer offers to plant errors in the answer. *corpus* is the index
+    that is open beside it: the drawer looks there for what it quotes.
     """
     try:
         presentation = present(export, mode, trusted=trusted, floor=floor)
@@ -52,7 +55,7 @@ def show_answer(
         if mode is Mode.DEBUG:
             debug.draw_debug(presentation)
         _draw_footer(presentation, export, key)
-    drawer.open_if_asked(presentation)
+    drawer.open_if_asked(presentation, corpus)
 
 
 def _draw_banner(presentation: Presentation, *, of_draft: bool) -> None:

@@ -11,7 +11,7 @@ from certirag.render import Mode
 from ui import run, services
 from ui.answer import show_answer
 from ui.controls import choose_mode, choose_policy
-from ui.corpora import choose_corpus, draw_skipped
+from ui.corpora import Corpus, choose_corpus, draw_skipped
 from ui.frame import plain_errors
 from ui.inert import draw_text
 from ui.question import ask_sample, check_sample, draft_box, question_box
@@ -33,7 +33,7 @@ def ask_page() -> None:
     if begins:
         run.ask(asked.draft.text, corpus.index, mode, policy, key=ANSWER)
         st.rerun()  # the controls wake up, and the claims get their chips
-    if not _show_kept(ANSWER, mode, policy, of_draft=False):
+    if not _show_kept(ANSWER, mode, policy, corpus, of_draft=False):
         draw_samples(corpus.name, ask_sample)
 
 
@@ -56,7 +56,7 @@ def draft_page() -> None:
                 key=CHECKED,
             )
             st.rerun()
-        if not _show_kept(CHECKED, mode, policy, of_draft=True):
+        if not _show_kept(CHECKED, mode, policy, corpus, of_draft=True):
             draw_samples(corpus.name, check_sample, drafts=True)
 
 
@@ -66,7 +66,7 @@ def _display(*, busy: bool) -> tuple[Mode, Policy]:
         return choose_mode(disabled=busy), choose_policy(disabled=busy)
 
 
-def _show_kept(key: str, mode: Mode, policy: Policy, *, of_draft: bool) -> bool:
+def _show_kept(key: str, mode: Mode, policy: Policy, corpus: Corpus, *, of_draft: bool) -> bool:
     """Draw the answer that this session keeps under *key*; say whether there is one."""
     run.plant_if_asked(key)
     stopped = run.kept_error(key)
@@ -76,5 +76,13 @@ def _show_kept(key: str, mode: Mode, policy: Policy, *, of_draft: bool) -> bool:
     if not export:
         return False
     trusted = services.shared().services.trusted
-    show_answer(export, mode, trusted=trusted, floor=policy, of_draft=of_draft, key=key)
+    show_answer(
+        export,
+        mode,
+        trusted=trusted,
+        floor=policy,
+        of_draft=of_draft,
+        key=key,
+        corpus=corpus.index,
+    )
     return True

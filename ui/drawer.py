@@ -7,11 +7,11 @@ from typing import Final, Protocol
 
 import streamlit as st
 
-from certirag.core.policy import Policy
 from certirag.core.verdict import is_score
 from certirag.render import Chip, EvidenceView, Mode, Presentation, counted_sentence
 from ui.contract_text import PLANTED_RULE, PLANTED_TITLE, RULE_TITLES
 from ui.inert import draw_findings, draw_meter, draw_quote, draw_status, draw_table, draw_text
+from ui.located import CorpusLike, draw_place_of, lost_evidence, place_of
 from ui.look import draw_look, draw_recomputed
 from ui.risk import draw_risk
 
@@ -44,12 +44,16 @@ def ask_to_open(claim_id: str) -> None:
     st.query_params[_PARAM] = claim_id
 
 
-def open_if_asked(presentation: Presentation) -> None:
-    """Open the drawer when the URL names a claim that this answer draws; else do nothing."""
+def open_if_asked(presentation: Presentation, corpus: CorpusLike | None = None) -> None:
+    """Open the drawer when the URL names a claim that this answer draws; else do nothing.
+
+    *corpus* is the index that is open beside the answer, where there is one: its documents may
+    have changed since.
+    """
     asked = st.query_params.get(_PARAM, "")
     chips = {chip.claim_id: chip for chip in (*presentation.shown, *presentation.folded)}
     if asked in chips:
-        _drawer(chips[asked], presentation)
+        _drawer(chips[asked], presentation, corpus)
 
 
 def place_in(source: SourceLike) -> str:
@@ -63,11 +67,16 @@ def _forget() -> None:
 
 
 @st.dialog("Evidence", position="right", width=_WIDTH, on_dismiss=_forget)
-def _drawer(chip: Chip, presentation: Presentation) -> None:
-    draw_status(chip.badge)
+def _drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -> None:
+    lost = lost_evidence(chip.evidence, presentation, corpus)
+    stands = _passed(chip) and not lost
+    if lost:
+        draw_text(f"{lost} No badge without it.", "error", max_lines=4)
+    if stands or not _passed(chip):
+        draw_status(chip.badge)
     draw_text(chip.text, "claim")
     _draw_scores(chip, presentation)
-    _draw_evidence(chip, presentation.policy)
+    _draw_evidence(chip, presentation, corpus, stands=stands)
     draw_recomputed(chip)
     draw_look(chip.result)
     st.subheader("Rules", anchor=False)
@@ -75,19 +84,27 @@ def _drawer(chip: Chip, presentation: Presentation) -> None:
         (_TITLES.get(finding.rule, finding.rule), finding) for finding in chip.failures_first
     )
     _draw_planted(chip, presentation)
-    if all(finding.passed is True for finding in chip.findings):
+    if stands:
         draw_risk(presentation)
     if presentation.mode is Mode.DEBUG:
         _draw_others([view for view in chip.evidence if not view.attached])
 
 
-def _draw_evidence(chip: Chip, policy: Policy) -> None:
+def _draw_evidence(
+    chip: Chip, presentation: Presentation, corpus: CorpusLike | None, *, stands: bool
+) -> None:
     """Draw what speaks against the claim, then what it stands on or what comes nearest."""
+
+    def draw(view: EvidenceView) -> None:
+        _draw_view(view)
+        draw_place_of(view, place_of(view, presentation, corpus))
+
+    policy = presentation.policy
     opposing = _opposing(chip)
     if opposing:
         st.subheader("Contested: another document speaks against it", anchor=False)
     for view in opposing[:_CLOSEST]:
-        _draw_view(view)
+        draw(view)
     limit = min(policy.tau_contradict, policy.tau_contest)
     against = [view for view in chip.evidence if (view.score.contradicted or 0.0) >= limit]
     against = [view for view in sorted(against, key=_contradicts) if view not in opposing]
@@ -95,19 +112,25 @@ def _draw_evidence(chip: Chip, policy: Policy) -> None:
     if against:
         st.subheader("Evidence against it", anchor=False)
     for view in against:
-        _draw_view(view)
+        draw(view)
     against += opposing
     attached = [view for view in chip.evidence if view.attached]
     nearest = [view for view in attached or chip.evidence[:_CLOSEST] if view not in against]
-    if nearest and all(finding.passed is True for finding in chip.findings):
+    if nearest and stands:
         st.subheader("Evidence it stands on", anchor=False)
+    elif nearest and _passed(chip):
+        st.subheader("Evidence it stood on", anchor=False)
     elif nearest:
         st.subheader("Nearest evidence for it", anchor=False)
         st.caption("Not enough under the rules below.")
     elif not against:
         st.caption("No passage was found for this claim.")
     for view in nearest:
-        _draw_view(view)
+        draw(view)
+
+
+def _passed(chip: Chip) -> bool:
+    return all(finding.passed is True for finding in chip.findings)
 
 
 def _opposing(chip: Chip) -> list[EvidenceView]:

@@ -1,7 +1,6 @@
 """The gate: the only part that may grant the badge. Pure; see docs/adr/0002."""
 
 from certirag.render.certify import certify
-from certirag.render.check import CheckReport, check_export
 from certirag.render.inert import highlight_html, inert_html, oddities, visible
 from certirag.render.planted import PlantedView, ProbeView, counted_sentence
 from certirag.render.present import Chip, EvidenceView, Mode, Presentation, present
@@ -9,7 +8,6 @@ from certirag.render.static import NOTICE, presentation_html, presentation_text
 
 __all__ = [
     "NOTICE",
-    "CheckReport",
     "Chip",
     "EvidenceView",
     "Mode",
@@ -17,7 +15,6 @@ __all__ = [
     "Presentation",
     "ProbeView",
     "certify",
-    "check_export",
     "counted_sentence",
     "highlight_html",
     "inert_html",

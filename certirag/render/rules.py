@@ -13,6 +13,7 @@ from typing import Final
 
 from certirag.claim_ir.derived import explain_quantities, is_only_result
 from certirag.claim_ir.wellformed import problems
+from certirag.core.selector import CannotLocate, resolve
 from certirag.core.text import (
     EvidenceChunk,
     SentenceSpan,
@@ -35,7 +36,7 @@ _SCOPE_WORDS: Final = re.compile(
 
 
 def evidence(case: Case) -> Finding:
-    """1. Enough spans are attached, and each resolves to its exact characters."""
+    """1. Enough spans are attached, and each resolves to its exact characters and place."""
     attached = case.result.best_evidence
     if len(set(attached)) != len(attached):
         return Finding(False, "the same span is attached twice")
@@ -56,6 +57,9 @@ def evidence(case: Case) -> Finding:
             return Finding(False, f"the quote of {ref.span_id} differs from {ref.chunk_id}")
         if span.visible is not True:
             return Finding(False, "the attached text cannot be seen by a reader of the document")
+        where = resolve(chunk, span)
+        if isinstance(where, CannotLocate):
+            return Finding(False, f"cannot locate {ref.span_id} in {ref.chunk_id}: {where.reason}")
     return Finding(True, f"{_count(len(attached), 'span')} attached, each found word for word")
 
 

@@ -20,7 +20,7 @@ from gate_cases import (
 )
 
 from certirag.core.policy import BASE_RULES, RISK_CLASSES, Policy
-from certirag.core.text import SpanRef
+from certirag.core.text import FragmentSelector, SpanRef, sha256_hex
 from certirag.errors import PolicyError
 from certirag.render.certify import certify, decide_all, summarise
 from certirag.render.gate import Case, Finding, RenderState, decide, is_verified, state_of
@@ -32,6 +32,17 @@ Spoil = Callable[[Case], Case]
 def _chunks(case: Case, **changes: object) -> Case:
     changed = {key: replace(value, **changes) for key, value in case.chunks.items()}  # type: ignore[arg-type]
     return replace(case, chunks=changed)
+
+
+def _first_span(case: Case, **changes: object) -> Case:
+    first, second = chunk().spans
+    return _chunks(case, spans=(replace(first, **changes), second))  # type: ignore[arg-type]
+
+
+def _selector(case: Case, **changes: object) -> Case:
+    selector = chunk().spans[0].selector
+    assert selector is not None
+    return _first_span(case, selector=replace(selector, **changes))  # type: ignore[arg-type]
 
 
 def _with_opposition(case: Case, contradicted: float) -> Case:
@@ -77,6 +88,51 @@ SPOILED: dict[str, tuple[Spoil, str]] = {
     ),
     "evidence is invisible on the page": (
         lambda c: _chunks(c, spans=(replace(chunk().spans[0], visible=False), chunk().spans[1])),
+        "evidence",
+    ),
+    "nothing says where the quote stands": (
+        lambda c: _first_span(c, selector=None),
+        "evidence",
+    ),
+    "the quote's selector is another sentence's": (
+        lambda c: _first_span(c, selector=chunk().spans[1].selector),
+        "evidence",
+    ),
+    "the quote's selector is no selector": (
+        lambda c: _first_span(c, selector=True),
+        "evidence",
+    ),
+    "a UTF-8 offset is one byte off": (
+        lambda c: _selector(c, utf8_end=len(SENTENCE) + 1),
+        "evidence",
+    ),
+    "a UTF-16 offset is one unit off": (
+        lambda c: _selector(c, utf16_start=1),
+        "evidence",
+    ),
+    "an offset is True": (lambda c: _selector(c, utf8_start=False), "evidence"),
+    "the selector names a page that the source has not": (
+        lambda c: _selector(c, fragment=FragmentSelector("page=1")),
+        "evidence",
+    ),
+    "the selector quotes other words around": (
+        lambda c: _selector(c, quote=replace(chunk().spans[0].selector.quote, suffix=" Not so.")),
+        "evidence",
+    ),
+    "the passage is said to stand elsewhere": (
+        lambda c: _chunks(c, source=replace(chunk().source, start=7)),
+        "evidence",
+    ),
+    "the passage is said to be of another section": (
+        lambda c: _chunks(c, source=replace(chunk().source, section="Sick leave")),
+        "evidence",
+    ),
+    "the passage has half a character": (
+        lambda c: _chunks(
+            c,
+            text=f"{SENTENCE} \ud83d{OTHER}",
+            sha256=sha256_hex(f"{SENTENCE} \ud83d{OTHER}"),
+        ),
         "evidence",
     ),
     "score below the threshold": (
@@ -201,6 +257,16 @@ def test_each_known_way_to_fail_open_is_refused(name: str) -> None:
     decision = decide(spoil(good_case()), RULES)
     assert not is_verified(decision)
     assert rule in {finding.rule for finding in decision.findings if not finding.passed}
+
+
+@pytest.mark.parametrize("selector", [None, chunk().spans[1].selector], ids=["none", "other"])
+def test_a_quote_that_cannot_be_located_loses_the_badge_by_one_rule(selector: object) -> None:
+    """Everything else holds; the reason is plain and names the span."""
+    decision = decide(_first_span(good_case(), selector=selector), RULES)
+    failed = [finding for finding in decision.findings if not finding.passed]
+    assert [finding.rule for finding in failed] == ["evidence"]
+    assert failed[0].reason.startswith("cannot locate s1 in leave#c1: ")
+    assert state_of(decision) is RenderState.UNVERIFIED
 
 
 @pytest.mark.parametrize("rule", [*BASE_RULES, "load_bearing", "uncontested"])

@@ -6,6 +6,7 @@ import pytest
 from integration_fixtures import Bench, drafts
 
 from certirag.claim_ir.compile import claims_from_draft
+from certirag.core.selector import with_selectors
 from certirag.render import certify
 from certirag.verify.candidates import choose_candidates
 from certirag.verify.depth import verify_at_depths
@@ -36,7 +37,8 @@ def test_routing_saves_work_and_costs_no_error(
         routes = route_claims(candidates)
         for name, own in (("routed", routes), ("closest", [UNROUTED] * len(candidates))):
             found = verify_at_depths(candidates, own, services.verifier)
-            decisions, _ = certify(ir.claims, found.results, chunks, services.policy)
+            located = with_selectors(chunks, found.results)
+            decisions, _ = certify(ir.claims, found.results, located, services.policy)
             badges[name] = {d.claim_id for d in decisions if d.render_state == "VERIFIED"}
             counts[name][0] += found.report.pairs
             counts[name][1] += len(badges[name])

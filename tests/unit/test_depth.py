@@ -14,6 +14,7 @@ from certirag.adapters.verifier_lexical import LexicalVerifier
 from certirag.claim_ir.statement import make_claim
 from certirag.core.claim import Claim
 from certirag.core.models import ModelIdentity
+from certirag.core.selector import with_selectors
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import QuestionRecord, VerificationResult
 from certirag.errors import VerifierError
@@ -78,7 +79,7 @@ def badges(
     results: Sequence[VerificationResult], chunks: Sequence[EvidenceChunk], text: str
 ) -> int:
     """Count the claims that the gate verifies."""
-    decisions, _ = certify([claim_of(text)], results, chunks, POLICY)
+    decisions, _ = certify([claim_of(text)], results, with_selectors(chunks, results), POLICY)
     return sum(decision.render_state == "VERIFIED" for decision in decisions)
 
 
@@ -274,7 +275,7 @@ def test_no_depth_adds_a_badge(name: str) -> None:
         candidates += choose_candidates([claim], [chunk], max_spans=20, max_pairs=60)
 
     def verified(results: Sequence[VerificationResult]) -> set[str]:
-        decisions, _ = certify(claims, results, chunks, POLICY)
+        decisions, _ = certify(claims, results, with_selectors(chunks, results), POLICY)
         return {d.claim_id for d in decisions if d.render_state == "VERIFIED"}
 
     plain = verified(verify_claims(candidates, Recording()))

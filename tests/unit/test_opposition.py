@@ -12,6 +12,7 @@ from gate_cases import POLICY
 from certirag.adapters.verifier_lexical import LexicalVerifier
 from certirag.claim_ir.statement import make_claim
 from certirag.core.claim import Claim
+from certirag.core.selector import with_selectors
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
 from certirag.render import certify
@@ -45,7 +46,7 @@ def measured(chunks: Sequence[EvidenceChunk]) -> VerificationResult:
 
 def badge(result: VerificationResult, chunks: Sequence[EvidenceChunk]) -> bool:
     """Say whether the gate verifies the claim."""
-    decisions, _ = certify([CLAIM], [result], chunks, POLICY)
+    decisions, _ = certify([CLAIM], [result], with_selectors(chunks, [result]), POLICY)
     return decisions[0].render_state == "VERIFIED"
 
 

@@ -1,0 +1,145 @@
+"""Where a quoted sentence stands: in its passage, in its document, and in the open corpus today."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import streamlit as st
+
+from certirag.core.selector import CannotLocate, locate_in, resolve, selector_of
+from certirag.core.text import Selector
+from ui.inert import draw_facts, draw_table, draw_text
+
+if TYPE_CHECKING:
+    from certirag.core.text import EvidenceChunk
+    from certirag.render import EvidenceView, Presentation
+
+WHERE: Final = "Where it stands"
+_CANNOT: Final = "Cannot locate: "
+_MAX_BOXES: Final = 12
+
+
+class DocumentLike(Protocol):
+    """A document of a corpus: *sha256* is of the file's bytes."""
+
+    @property
+    def doc_id(self) -> str: ...
+
+    @property
+    def sha256(self) -> str: ...
+
+
+class CorpusLike(Protocol):
+    """What is read of an open index."""
+
+    @property
+    def documents(self) -> Sequence[DocumentLike]: ...
+
+    def chunks(self) -> Sequence[EvidenceChunk]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a view's sentence stands: *selector* by the record, None where that does not resolve.
+
+    *lost* says why it cannot be located, in the record or in the open corpus ("": it can be), and
+    *today* what the open corpus says of its document ("": nothing).
+    """
+
+    selector: Selector | None
+    lost: str = ""
+    today: str = ""
+
+
+def place_of(view: EvidenceView, presentation: Presentation, corpus: CorpusLike | None) -> Place:
+    """Return where the sentence of *view* stands, exactly or not at all.
+
+    An attached sentence must stand where its record says. Where *corpus* holds its document with
+    other content, it must stand there too: same place, same words in it and around it.
+    """
+    find = resolve if view.attached else selector_of
+    found = find(view.chunk, view.span)
+    if isinstance(found, CannotLocate):
+        return Place(None, f"{found.reason}.")
+    if corpus is None:
+        return Place(found)
+    digests = {document.doc_id: document.sha256 for document in corpus.documents}
+    now = digests.get(view.chunk.doc_id)
+    if now == view.chunk.source.sha256:
+        return Place(found, today="The open corpus holds this document unchanged.")
+    if now is None:
+        known = {chunk.doc_id for chunk in presentation.record.retrieval.chunks}
+        if known & digests.keys():
+            return Place(found, "the document is no longer in the open corpus.")
+        return Place(found, today="The open corpus is another one: the record alone was looked at.")
+    own = (chunk for chunk in corpus.chunks() if chunk.doc_id == view.chunk.doc_id)
+    there = locate_in(found, own)
+    if isinstance(there, CannotLocate):
+        return Place(found, f"the document has changed since, and {there.reason}.")
+    return Place(
+        found,
+        today="The document has changed since. This sentence still stands in its place, "
+        "word for word.",
+    )
+
+
+def lost_evidence(
+    views: Sequence[EvidenceView], presentation: Presentation, corpus: CorpusLike | None
+) -> str:
+    """Say why an attached sentence among *views* cannot be located, or "" when each can."""
+    places = (place_of(view, presentation, corpus) for view in views if view.attached)
+    return next((_CANNOT + place.lost for place in places if place.lost), "")
+
+
+def draw_place_of(view: EvidenceView, place: Place) -> None:
+    """Draw, below a quote, where it stands: folded, save for a sentence that cannot be located."""
+    if place.lost:
+        draw_text(_CANNOT + place.lost, "error", max_lines=4)
+    if place.selector is None:
+        return
+    with st.expander(WHERE):
+        if place.today:
+            draw_text(place.today, "note")
+        _draw_document(view, place.selector)
+        _draw_offsets(view, place.selector)
+        _draw_boxes(view)
+
+
+def _draw_document(view: EvidenceView, selector: Selector) -> None:
+    source = view.chunk.source
+    draw_facts(
+        [
+            ("Document", source.title),
+            ("File", source.url_or_path),
+            *([("Page", str(source.page))] if source.page is not None else []),
+            *([("Section", source.section)] if source.section else []),
+            ("File's SHA-256", source.sha256[:12]),
+            ("Sentence's SHA-256", selector.sha256[:12]),
+        ]
+    )
+
+
+def _draw_offsets(view: EvidenceView, selector: Selector) -> None:
+    rows = (
+        ("Code points of the document's text", selector.position.start, selector.position.end),
+        ("Code points of the passage", view.span.start, view.span.end),
+        ("UTF-8 bytes of the passage", selector.utf8_start, selector.utf8_end),
+        ("UTF-16 units of the passage", selector.utf16_start, selector.utf16_end),
+    )
+    draw_table(("Counted in", "From", "To"), [(name, str(a), str(b)) for name, a, b in rows])
+
+
+def _draw_boxes(view: EvidenceView) -> None:
+    """Draw the lines of a PDF's page that the sentence covers."""
+    boxes = view.span.boxes[:_MAX_BOXES]
+    if boxes:
+        draw_table(
+            ("Page", "Left", "Bottom", "Right", "Top"),
+            [
+                (str(b.page), *(f"{n:.1f}" for n in (b.left, b.bottom, b.right, b.top)))
+                for b in boxes
+            ],
+        )
+        st.caption("In points from the page's bottom left, one row for each line.")
