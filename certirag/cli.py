@@ -17,7 +17,7 @@ from typing import Final, NoReturn
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from certirag import __version__, cli_measure
+from certirag import __version__, cli_audit, cli_measure
 from certirag.cli_files import read_draft, write_beside
 from certirag.cli_say import complain, note, print_json, say_progress
 from certirag.core.generation import GenerationRecord
@@ -70,12 +70,8 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
 
 def _ask(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.bootstrap import build_services, load_policy, open_index  # noqa: PLC0415
-    from certirag.pipeline import (  # noqa: PLC0415
-        probe_answer,
-        prose_of,
-        stream_answer,
-        write_prose,
-    )
+    from certirag.follow_ups import probe_answer, prose_of, write_prose  # noqa: PLC0415
+    from certirag.pipeline import stream_answer  # noqa: PLC0415
 
     settings = _with_writer(options, settings)
     asked = load_policy(options.profile) if options.profile else None
@@ -127,7 +123,8 @@ def _so_far(export: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> str:
 
 def _verify(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.bootstrap import build_services, index_of_paths, load_policy  # noqa: PLC0415
-    from certirag.pipeline import probe_answer, verify_draft  # noqa: PLC0415
+    from certirag.follow_ups import probe_answer  # noqa: PLC0415
+    from certirag.pipeline import verify_draft  # noqa: PLC0415
 
     asked = load_policy(options.profile) if options.profile else None
     question, draft = read_draft(options.draft)
@@ -153,6 +150,8 @@ def _check(options: argparse.Namespace, settings: Settings) -> int:
                 path,
                 settings,
                 public_key=options.public_key,
+                trust=options.trust,
+                root=options.root,
                 sources=options.sources,
                 rescore=options.rescore,
             ),
@@ -160,10 +159,11 @@ def _check(options: argparse.Namespace, settings: Settings) -> int:
         for path in options.files
     ]
     if options.json:
-        print_json([{"file": str(p), "verdict": r.verdict, "reason": r.reason} for p, r in reports])
+        print_json([{"file": str(path)} | asdict(report) for path, report in reports])
     else:
         for path, report in reports:
-            print(visible(f"{report.verdict}  {path}  {report.reason}"))
+            code = f" ({report.code})" if report.code else ""
+            print(visible(f"{report.verdict}  {path}  {report.reason}{code}"))
     return 0 if all(report.verdict == "VALID" for _, report in reports) else CHECK_FAILED
 
 
@@ -243,10 +243,14 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="derive every badge of an export again")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.add_argument("--public-key", type=Path, metavar="FILE")
+    check.add_argument("--trust", type=Path, metavar="FILE", help="which keys are good for what")
+    check.add_argument("--root", type=Path, metavar="FILE", help="the key that signed --trust")
     check.add_argument("--sources", nargs="+", type=Path, metavar="PATH", default=[])
     check.add_argument("--rescore", action="store_true", help="run the verifier again")
     check.add_argument("--json", action="store_true")
     check.set_defaults(run=_check)
+
+    cli_audit.add_commands(commands)
 
     bench = commands.add_parser("bench", help="measure speed and memory of each stage")
     bench.add_argument("--data", nargs="+", type=Path, metavar="PATH", default=[])

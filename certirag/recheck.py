@@ -1,21 +1,40 @@
-"""Check an audit export again: pinned keys, today's sources, the verifier run once more."""
+"""Check an audit export again: by the checker alone, today's sources, the verifier run once more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from certirag import checker
 from certirag.audit.keys import read_public_key, trusted_keys
 from certirag.bootstrap import make_embedder, make_verifier, read_limits
 from certirag.claim_ir.planted import PLANTER
-from certirag.core.certificate import AnswerRecord, key_id
+from certirag.core.certificate import AnswerRecord, open_export
+from certirag.core.envelope import key_id
 from certirag.core.text import sha256_hex
-from certirag.errors import InputError
+from certirag.core.trust import KeyRing
+from certirag.errors import CertificateError, InputError
 from certirag.ingest.collect import Found, collect
-from certirag.render import CheckReport, certify, check_export
+from certirag.render import certify
 from certirag.settings import Settings
 from certirag.verify.plant import plant_errors
-from certirag.verify.rescore import first_difference
+from certirag.verify.rescore import TOLERANCE, first_difference
+
+Pinned = Mapping[str, Ed25519PublicKey] | checker.Trust
+CheckVerdict = checker.Verdict | Literal["NOT-REPRODUCIBLE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The verdict on one export; *code* is that of docs/certificate.md §4, "" when VALID."""
+
+    verdict: CheckVerdict
+    code: str
+    reason: str
 
 
 def check_file(
@@ -23,54 +42,75 @@ def check_file(
     settings: Settings,
     *,
     public_key: Path | None = None,
+    trust: Path | None = None,
+    root: Path | None = None,
     sources: Sequence[Path] = (),
     rescore: bool = False,
-) -> CheckReport:
-    """Check one audit export under pinned keys; see `render.check_export`.
+) -> Checked:
+    """Return the verdict on one export, by `checker.check`.
 
-    *sources* are compared with the recorded digests (STALE), and *rescore* plants the recorded
-    errors and runs the recorded verifier again (NOT-REPRODUCIBLE). Raises InputError when a file
-    cannot be read or no key is pinned.
+    Keys are the *public_key* of a file, or those of a *trust* file that the *root* key signed, or
+    the ones that this home trusts. *sources* are compared with the recorded digests (STALE).
+    *rescore* runs the recorded verifier and today's rules again (NOT-REPRODUCIBLE). Raises
+    InputError when a file cannot be read or no key is pinned.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from error
-    if public_key is not None:
-        key = read_public_key(public_key)
-        trusted = {key_id(key): key}
-    else:
-        trusted = trusted_keys(settings.home)
-    if not trusted:
-        raise InputError(
-            f"no public key is trusted in {settings.home / 'keys'}: name one with --public-key"
-        )
-    report = check_export(data, trusted)
-    if report.record is not None and sources:
-        report = _compared(report, report.record, sources, settings)
-    if report.record is not None and report.verdict == "VALID" and rescore:
-        report = _rescored(report, report.record, settings)
-    return report
-
-
-def _compared(
-    report: CheckReport, record: AnswerRecord, sources: Sequence[Path], settings: Settings
-) -> CheckReport:
-    """STALE when a document that an attached span stands in is no longer there unchanged."""
-    found = collect(sources, limits=read_limits(settings))
+    data = _read(path)
+    pinned = _pinned(settings, public_key, trust, root)
+    found = collect(sources, limits=read_limits(settings)) if sources else ()
     digests = {sha256_hex(source.data) for source in found if isinstance(source, Found)}
-    attached = {ref.chunk_id for result in record.verification for ref in result.best_evidence}
-    for chunk in record.retrieval.chunks:
-        if chunk.chunk_id in attached and chunk.source.sha256 not in digests:
-            where = f"{chunk.source.url_or_path} ({chunk.chunk_id})"
-            return CheckReport("STALE", f"{where} has changed or is not among the sources", record)
+    report = check_under(data, pinned, digests if sources else None)
+    if report.verdict != "VALID" or not rescore:
+        return Checked(report.verdict, report.code, report.reason)
+    try:
+        record = open_export(data, pinned.keys if isinstance(pinned, checker.Trust) else pinned)
+    except CertificateError as error:  # this program reads more narrowly than the checker
+        return Checked("NOT-REPRODUCIBLE", "record", f"this program does not read it: {error}")
+    difference = judged_otherwise(record) or scored_otherwise(record, settings)
+    if difference:
+        return Checked("NOT-REPRODUCIBLE", "rescore", difference)
+    again = f"every rule and, within {TOLERANCE}, every score came out again"
+    return Checked("VALID", "", f"{report.reason}; {again}")
+
+
+def check_under(
+    data: bytes, pinned: Pinned, sources: Collection[str] | None = None
+) -> checker.Report:
+    """Return `checker.check` of *data* under keys that may be a home's `KeyRing`.
+
+    Its trust file's keys are good for their ranges. The keys beside it are good for every entry,
+    but only together: an export that needs both kinds is not VALID.
+    """
+    if not isinstance(pinned, KeyRing):
+        return checker.check(data, pinned, sources)
+    ranges = {one.keyid: (one.from_index, one.until_index) for one in pinned.trust.keys}
+    ranged = {keyid: key for keyid, key in pinned.items() if not pinned.is_outright(keyid)}
+    report = checker.check(data, checker.Trust(pinned.trust.origin, ranged, ranges), sources)
+    outright = {keyid: key for keyid, key in pinned.items() if pinned.is_outright(keyid)}
+    if report.code == "untrusted-key" and outright:
+        return checker.check(data, outright, sources)
     return report
 
 
-def _rescored(report: CheckReport, record: AnswerRecord, settings: Settings) -> CheckReport:
-    """NOT-REPRODUCIBLE when the verifier of the record now scores a span differently."""
+def judged_otherwise(record: AnswerRecord) -> str:
+    """Return which claim and rule this program's renderer judges otherwise, or ""."""
+    measured = (record.claim_ir.claims, record.verification, record.retrieval.chunks)
+    decisions, _ = certify(*measured, record.policy, record.probe)
+    for now, then in zip(decisions, record.decisions, strict=True):
+        for one, other in zip(now.findings, then.findings, strict=True):
+            if (one.rule, one.passed) != (other.rule, other.passed):
+                was = "passed" if other.passed else "failed"
+                return f"claim {then.claim_id}: the rule {other.rule} {was}, now: {one.reason}"
+        if now.render_state != then.render_state:
+            return f"claim {then.claim_id} was {then.render_state}, now it is {now.render_state}"
+    return ""
+
+
+def scored_otherwise(record: AnswerRecord, settings: Settings) -> str:
+    """Return the first score that differs by more than the tolerance, or what cannot be run, or ""."""
     embedder = make_embedder(settings.embedder)
     recorded = {model.role: model for model in record.models}
+    if not {"embedder", "verifier"} <= recorded.keys():
+        return "the record names no embedder or no verifier"
     name = recorded["verifier"].name
     if "llm:" in name and name != settings.verifier:
         # Somebody else's file must not make this program send text to the reader's endpoint.
@@ -82,13 +122,12 @@ def _rescored(report: CheckReport, record: AnswerRecord, settings: Settings) -> 
     verifier = make_verifier(name, embedder)
     for model in (embedder.identity, verifier.identity):
         if recorded[model.role] != model:
-            reason = f"the {model.role} here is {model.name} {model.version} with another digest"
-            return CheckReport("NOT-REPRODUCIBLE", reason, record)
-    difference = _planted_otherwise(record) or first_difference(record, verifier)
-    return CheckReport("NOT-REPRODUCIBLE", difference, record) if difference else report
+            return f"the {model.role} here is {model.name} {model.version} with another digest"
+    difference = planted_otherwise(record) or first_difference(record, verifier)
+    return f"{difference} (tolerance {TOLERANCE})" if difference else ""
 
 
-def _planted_otherwise(record: AnswerRecord) -> str:
+def planted_otherwise(record: AnswerRecord) -> str:
     """Say what is planted in the record's claims now and was not, or ""; no probe, no difference."""
     probe = record.probe
     if probe is None:
@@ -104,3 +143,31 @@ def _planted_otherwise(record: AnswerRecord) -> str:
     if (planted.errors, planted.left_out) != (probe.planted, probe.left_out):
         return "other errors are planted in its claims here than in the record"
     return ""
+
+
+def _pinned(
+    settings: Settings, public_key: Path | None, trust: Path | None, root: Path | None
+) -> Pinned:
+    if (trust is None) != (root is None) or (trust and public_key):
+        raise InputError("name the keys with --public-key, or with --trust and --root together")
+    if trust is not None and root is not None:
+        try:
+            return checker.open_trust(_read(trust), read_public_key(root))
+        except checker.Unusable as error:
+            raise InputError(f"{trust}: {error}") from error
+    if public_key is not None:
+        key = read_public_key(public_key)
+        return {key_id(key): key}
+    trusted = trusted_keys(settings.home)
+    if not trusted:
+        raise InputError(
+            f"no public key is trusted in {settings.home / 'keys'}: name one with --public-key"
+        )
+    return trusted
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from error

@@ -9,18 +9,20 @@ from typing import Any
 
 import pytest
 from builders import hostile_strings
-from gate_cases import CLAIM, KEY, POLICY, SENTENCE, TRUSTED, chunk, export, record
+from gate_cases import CLAIM, POLICY, SENTENCE, TRUSTED, chunk, export, logged, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certirag.core.certificate import AnswerRecord, open_export, record_json, sign, statement_bytes
+from certirag.checker import check
+from certirag.core.certificate import AnswerRecord, open_export, record_json, statement_bytes
 from certirag.core.claim import ClaimIR
 from certirag.core.policy import BASE_RULES, Policy
 from certirag.core.probe import PlantedError, Probe
 from certirag.core.text import EvidenceChunk
 from certirag.errors import CertificateError, VerifierError
 from certirag.ports import Judgement, Pair
-from certirag.render import Mode, certify, check_export, present, presentation_html
+from certirag.recheck import judged_otherwise
+from certirag.render import Mode, certify, present, presentation_html
 from certirag.render import presentation_text as text_of
 from certirag.verify.candidates import choose_candidates
 from certirag.verify.claim import verify_claims
@@ -111,7 +113,7 @@ def test_an_honest_verifier_catches_all_and_keeps_the_badge() -> None:
     assert "Planted errors: 3 planted, 3 caught." in text_of(
         present(export(of), Mode.STRICT, trusted=TRUSTED)
     )
-    assert check_export(export(of), TRUSTED).verdict == "VALID"
+    assert check(export(of), TRUSTED).verdict == "VALID"
 
 
 def test_a_credulous_verifier_loses_the_badge() -> None:
@@ -121,7 +123,7 @@ def test_a_credulous_verifier_loses_the_badge() -> None:
     assert (state(of), counts(of)) == ("UNVERIFIED", (3, 2, 1, 0))
     assert "do not receive 27 days" in of.decisions[0].reason
     assert of.answer.decision == "REJECT"
-    assert check_export(export(of), TRUSTED).verdict == "VALID"
+    assert check(export(of), TRUSTED).verdict == "VALID"
 
 
 def test_of_errors_that_only_a_verifier_can_see_a_credulous_one_catches_none() -> None:
@@ -207,7 +209,7 @@ def test_errors_judged_more_strictly_than_the_claims_are_refused() -> None:
     with pytest.raises(CertificateError, match="stricter"):
         probed(probe_policy=strict)
     data = _resigned(lambda v: v["probe"]["policy"].update(tau_entail=0.96))
-    assert check_export(data, TRUSTED).verdict == "TAMPERED"
+    assert check(data, TRUSTED).verdict == "TAMPERED"
 
 
 GOOD = probed()
@@ -220,18 +222,11 @@ def _changed(change: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _resigned(change: Any, of: AnswerRecord | None = None) -> bytes:
-    """Return an export whose signed record was changed by whoever holds the key."""
-    statement = json.loads(statement_bytes(of or GOOD))
+def _resigned(change: Any) -> bytes:
+    """Return an export whose record was changed by whoever holds the key, signed and logged."""
+    statement = json.loads(statement_bytes(GOOD))
     change(statement["predicate"])
-    payload = json.dumps(statement).encode()
-    envelope = sign(payload, KEY)
-    certificate = {
-        "payloadType": envelope.payloadType,
-        "payload": envelope.payload,
-        "signatures": [{"keyid": s.keyid, "sig": s.sig} for s in envelope.signatures],
-    }
-    return json.dumps({**statement["predicate"], "certificate": certificate}).encode()
+    return logged(json.dumps(statement).encode())
 
 
 CHANGES: dict[str, Any] = {
@@ -250,7 +245,7 @@ CHANGES: dict[str, Any] = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_probe_is_tampered(name: str) -> None:
     """A readable probe that differs from the signed one shows nothing."""
-    assert check_export(_changed(CHANGES[name]), TRUSTED).verdict == "TAMPERED"
+    assert check(_changed(CHANGES[name]), TRUSTED).verdict == "TAMPERED"
     with pytest.raises(CertificateError):
         present(_changed(CHANGES[name]), Mode.DEBUG, trusted=TRUSTED)
 
@@ -277,20 +272,36 @@ FALSE: dict[str, Any] = {
 }
 
 
+# What speaks against itself is TAMPERED; the rest takes the renderer's rules to see.
+TAMPERED: dict[str, str] = {
+    "a claim that is not there": "integrity",
+    "an error under another's id": "integrity",
+    "an error under its claim's id": "integrity",
+    "a missing measurement": "integrity",
+    "a measurement given twice": "integrity",
+}
+
+
 @pytest.mark.parametrize("name", FALSE)
 def test_a_genuine_signature_does_not_excuse_a_false_probe(name: str) -> None:
-    """The recorded badge does not follow from such a record, so it is TAMPERED."""
+    """The recorded badge does not follow from such a record: it is refused, or judged otherwise."""
     data = _resigned(FALSE[name])
-    assert check_export(data, TRUSTED).verdict == "TAMPERED"
+    assert check(data, TRUSTED).code == TAMPERED.get(name, "")
     if name != "a claim that is not there":  # of which not even a record can be read
+        assert "planted_errors passed, now" in judged_otherwise(open_export(data, TRUSTED))
         assert present(data, Mode.STRICT, trusted=TRUSTED).shown == ()
 
 
 def test_a_survivor_cannot_be_recorded_as_verified() -> None:
-    """A decision that ignores the survivor in the record is TAMPERED."""
-    of = replace(probed(credulous), decisions=GOOD.decisions, answer=GOOD.answer)
-    assert check_export(export(of), TRUSTED).verdict == "TAMPERED"
-    assert present(export(of), Mode.STRICT, trusted=TRUSTED).shown == ()
+    """A decision without the rule is TAMPERED; one that says it passed is judged otherwise."""
+    of = probed(credulous)
+    silent = replace(of, decisions=_with_probe(of, None).decisions, answer=GOOD.answer)
+    assert check(export(silent), TRUSTED).code == "finding"
+    claimed = replace(of, decisions=GOOD.decisions, answer=GOOD.answer)
+    assert check(export(claimed), TRUSTED).verdict == "VALID"
+    assert "planted_errors passed, now" in judged_otherwise(claimed)
+    for false in (silent, claimed):
+        assert present(export(false), Mode.STRICT, trusted=TRUSTED).shown == ()
 
 
 def test_an_error_that_the_evidence_states_takes_the_badge() -> None:
@@ -316,7 +327,7 @@ def test_an_export_without_a_probe_reads_as_before() -> None:
     assert "probe" not in json.loads(plain)
     assert "probe" not in record_json(record())
     assert open_export(plain, TRUSTED).probe is None
-    assert check_export(plain, TRUSTED).verdict == "VALID"
+    assert check(plain, TRUSTED).verdict == "VALID"
 
 
 def test_hostile_text_in_an_error_is_drawn_inert() -> None:

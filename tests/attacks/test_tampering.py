@@ -5,25 +5,22 @@ from __future__ import annotations
 import base64
 import json
 import re
+import sys
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from gate_cases import KEY, TRUSTED, export, good_case, record, with_result
+from flips import accepted_flips
+from gate_cases import KEY, TRUSTED, export, good_case, logged, record, with_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certirag.core.certificate import (
-    key_id,
-    load_public_key,
-    open_export,
-    sign,
-    statement_bytes,
-    strict_json,
-)
+from certirag.checker import check
+from certirag.core.certificate import open_export, statement_bytes
+from certirag.core.envelope import key_id, load_public_key, strict_json
 from certirag.errors import CertificateError
-from certirag.render import Mode, check_export, present
+from certirag.render import Mode, present
 
 EXPORT = export()
 
@@ -36,13 +33,14 @@ def _changed(change: Any) -> bytes:
 
 def test_the_untouched_export_is_valid() -> None:
     """Signature, digests and derivations hold."""
-    report = check_export(EXPORT, TRUSTED)
-    assert (report.verdict, report.record) == ("VALID", record())
+    report = check(EXPORT, TRUSTED)
+    assert (report.verdict, report.code) == ("VALID", "")
+    assert open_export(EXPORT, TRUSTED) == record()
 
 
 def test_spacing_of_the_readable_part_does_not_matter() -> None:
     """What is signed is bytes inside the envelope, so a re-indented file is the same export."""
-    assert check_export(json.dumps(json.loads(EXPORT)).encode(), TRUSTED).verdict == "VALID"
+    assert check(json.dumps(json.loads(EXPORT)).encode(), TRUSTED).verdict == "VALID"
 
 
 CHANGES: dict[str, Any] = {
@@ -73,7 +71,7 @@ CHANGES: dict[str, Any] = {
 def test_any_change_is_tampered(name: str) -> None:
     """A changed, added or missing value is TAMPERED and shows nothing."""
     data = _changed(CHANGES[name])
-    assert check_export(data, TRUSTED).verdict == "TAMPERED"
+    assert check(data, TRUSTED).verdict == "TAMPERED"
     with pytest.raises(CertificateError):
         present(data, Mode.DEBUG, trusted=TRUSTED)
 
@@ -92,28 +90,32 @@ def test_any_one_byte_of_a_relied_on_value_is_tampered() -> None:
     for place in places:
         changed = bytearray(EXPORT)
         changed[place] = ord("7") if changed[place] != ord("7") else ord("8")
-        assert check_export(bytes(changed), TRUSTED).verdict == "TAMPERED", place
+        assert check(bytes(changed), TRUSTED).verdict == "TAMPERED", place
 
 
-@settings(max_examples=400, deadline=None)
+def test_no_flipped_bit_is_accepted(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every single-bit change of a whole export, one at a time, is TAMPERED."""
+    accepted = accepted_flips(EXPORT, TRUSTED)
+    with capsys.disabled():
+        sys.stdout.write(f"\nflipped bits: {len(EXPORT) * 8}, accepted: {len(accepted)}\n")
+    assert accepted == []
+
+
+def test_a_flipped_bit_that_changes_nothing_would_be_found() -> None:
+    """The count above can be other than 0: a tab turned into a carriage return is white space."""
+    tabbed = json.dumps(json.loads(EXPORT), indent="\t").encode()
+    place = tabbed.index(b"\t")
+    assert accepted_flips(tabbed, TRUSTED, [place]) == [place * 8 + 2]
+
+
+@settings(max_examples=200, deadline=None)
 @given(st.integers(0, len(EXPORT) - 1), st.integers(0, 7))
-def test_a_flipped_bit_is_never_valid_with_another_content(place: int, bit: int) -> None:
-    """A flipped bit anywhere is TAMPERED, or only changed white space."""
+def test_a_flipped_bit_shows_nothing(place: int, bit: int) -> None:
+    """The program that draws an export refuses it too."""
     changed = bytearray(EXPORT)
     changed[place] ^= 1 << bit
-    if check_export(bytes(changed), TRUSTED).verdict == "VALID":
-        assert json.loads(bytes(changed)) == json.loads(EXPORT)
-
-
-def _resigned(payload: bytes) -> bytes:
-    value = json.loads(payload)["predicate"]
-    envelope = sign(payload, KEY)
-    value["certificate"] = {
-        "payloadType": envelope.payloadType,
-        "payload": envelope.payload,
-        "signatures": [{"keyid": s.keyid, "sig": s.sig} for s in envelope.signatures],
-    }
-    return json.dumps(value).encode()
+    with pytest.raises(CertificateError):
+        present(bytes(changed), Mode.DEBUG, trusted=TRUSTED)
 
 
 def _statement(change: Any) -> bytes:
@@ -123,36 +125,44 @@ def _statement(change: Any) -> bytes:
 
 
 STATEMENTS: dict[str, Any] = {
-    "a state that the record does not give": lambda v: v["predicate"]["verification"][0].update(
-        score=0.5
+    "a state that the record does not give": (
+        "finding",
+        lambda v: v["predicate"]["verification"][0].update(score=0.5),
     ),
-    "a missing decision": lambda v: v["predicate"].update(decisions=[]),
-    "an inflated summary": lambda v: v["predicate"]["answer"].update(verified=9),
-    "a lax policy": lambda v: v["predicate"]["policy"].update(tau_entail=0.1),
-    "a policy without rules": lambda v: v["predicate"]["policy"].update(rules=[]),
-    "an unknown field": lambda v: v["predicate"]["policy"].update(bonus=1),
-    "another predicate type": lambda v: v.update(predicateType="https://example.org/v1"),
-    "another statement type": lambda v: v.update(_type="x"),
-    "another subject": lambda v: v["subject"][0]["digest"].update(sha256="0" * 64),
-    "a missing source": lambda v: v["subject"].pop(),
-    "an unknown label": lambda v: v["predicate"]["verification"][0].update(label="great"),
+    "a missing decision": ("integrity", lambda v: v["predicate"].update(decisions=[])),
+    "an inflated summary": ("summary", lambda v: v["predicate"]["answer"].update(verified=9)),
+    "a lax policy": ("policy", lambda v: v["predicate"]["policy"].update(tau_entail=0.1)),
+    "a policy without rules": ("policy", lambda v: v["predicate"]["policy"].update(rules=[])),
+    "an unknown field": ("record", lambda v: v["predicate"]["policy"].update(bonus=1)),
+    "another predicate type": (
+        "payload",
+        lambda v: v.update(predicateType="https://example.org/v1"),
+    ),
+    "another statement type": ("payload", lambda v: v.update(_type="x")),
+    "another subject": ("subject", lambda v: v["subject"][0]["digest"].update(sha256="0" * 64)),
+    "a missing source": ("subject", lambda v: v["subject"].pop()),
+    "an unknown label": (
+        "record",
+        lambda v: v["predicate"]["verification"][0].update(label="great"),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_genuine_signature_does_not_excuse_a_false_record(name: str) -> None:
     """Even signed by a trusted key, what does not follow from the record is TAMPERED."""
-    data = _resigned(_statement(STATEMENTS[name]))
-    assert check_export(data, TRUSTED).verdict == "TAMPERED"
+    data = logged(_statement(STATEMENTS[name][1]))
+    report = check(data, TRUSTED)
+    assert (report.verdict, report.code) == ("TAMPERED", STATEMENTS[name][0])
 
 
 def test_another_key_is_not_trusted() -> None:
     """An export signed by a stranger is TAMPERED; so is any export when no key is trusted."""
     stranger = Ed25519PrivateKey.generate()
-    assert check_export(export(key=stranger), TRUSTED).verdict == "TAMPERED"
-    assert check_export(EXPORT, {}).verdict == "TAMPERED"
+    assert check(export(key=stranger), TRUSTED).verdict == "TAMPERED"
+    assert check(EXPORT, {}).verdict == "TAMPERED"
     mislabelled = {key_id(KEY.public_key()): stranger.public_key()}
-    assert check_export(EXPORT, mislabelled).verdict == "TAMPERED"
+    assert check(EXPORT, mislabelled).verdict == "TAMPERED"
 
 
 def test_small_order_keys_are_refused() -> None:
@@ -171,7 +181,7 @@ def test_base64_has_one_spelling() -> None:
     for other in (payload + "\n", payload.rstrip("="), " " + payload):
         if other != payload:
             value["certificate"]["payload"] = other
-            assert check_export(json.dumps(value).encode(), TRUSTED).verdict == "TAMPERED"
+            assert check(json.dumps(value).encode(), TRUSTED).verdict == "TAMPERED"
     loose = base64.b64encode(b"a").decode()
     assert base64.b64decode("YR==") == base64.b64decode(loose)  # why the check is needed
 
@@ -187,7 +197,7 @@ def test_json_is_read_strictly(text: str | bytes) -> None:
     with pytest.raises(CertificateError) as caught:
         strict_json(data)
     assert "\n" not in str(caught.value)
-    assert check_export(data, TRUSTED).verdict == "TAMPERED"
+    assert check(data, TRUSTED).verdict == "TAMPERED"
 
 
 def test_a_display_can_only_tighten() -> None:

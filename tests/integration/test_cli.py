@@ -15,9 +15,9 @@ import pytest
 from integration_fixtures import FIXTURES
 
 from certirag.audit.keys import trusted_keys
+from certirag.checker import check
 from certirag.cli import main
 from certirag.core.schemas import published_schemas
-from certirag.render import check_export
 from certirag.train.report import figures, read_scored
 
 POLICY = FIXTURES / "corpora" / "policy"
@@ -78,6 +78,7 @@ def test_ask_json_prints_one_document_and_nothing_else(home: Path) -> None:
     assert keys <= set(export)
     schemas = published_schemas()
     jsonschema.validate(export.pop("certificate"), schemas["envelope"])
+    jsonschema.validate(export.pop("log"), schemas["log-proof"])
     jsonschema.validate(export, schemas["answer-record"])
     jsonschema.validate(export["claim_ir"], schemas["claim-ir"])
 
@@ -123,13 +124,13 @@ def test_no_changed_byte_of_a_real_export_passes(home: Path) -> None:
     """Every seventh byte of sentences, scores, states, thresholds and claims, one at a time."""
     data = (home / "a.json").read_bytes()
     trusted = trusted_keys(home / "home")
-    assert check_export(data, trusted).verdict == "VALID"
+    assert check(data, trusted).verdict == "VALID"
     places = [i for match in _RELIED_ON.finditer(data) for i in range(*match.span(1))]
     assert len(places) > 2000
     for place in places[::7]:
         changed = bytearray(data)
         changed[place] = ord("7") if changed[place] != ord("7") else ord("8")
-        assert check_export(bytes(changed), trusted).verdict == "TAMPERED", place
+        assert check(bytes(changed), trusted).verdict == "TAMPERED", place
 
 
 def test_check_compares_sources_and_scores_again(home: Path, tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from planted_counts import checkable, verified_ids
 from remembered import remembering_services
 
 from certirag import settings
+from certirag.checker import check
 from certirag.core.generation import Strategy
 from certirag.drafting import PROMPT_OF
-from certirag.render import check_export
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +93,7 @@ def test_no_planted_error_is_verified(written, strategy: Strategy) -> None:
 def test_every_part_is_sound_and_takes_no_badge_back(bench: Bench, written, strategy) -> None:
     """What one part verifies the next does too, and each final export derives again."""
     for own in written(strategy):
-        assert check_export(own.last.export, bench.services.trusted).verdict == "VALID"
+        assert check(own.last.export, bench.services.trusted).verdict == "VALID"
         before: set[str] = set()
         for part in own.parts:
             now = {c.text for c in part.claim_ir.claims if c.id in verified_ids(part)}

@@ -22,6 +22,7 @@ from integration_fixtures import FIXTURES, Bench, drafts
 from planted_counts import checkable, touched_errors, verified_ids
 from remembered import remembering_services
 
+from certirag.checker import check
 from certirag.cli import main
 from certirag.core.certificate import AnswerRecord, open_export
 from certirag.core.generation import Strategy
@@ -29,7 +30,6 @@ from certirag.drafting import PROMPT_OF
 from certirag.errors import InputError
 from certirag.pipeline import answer_question, verify_draft
 from certirag.ports import Hit, Index
-from certirag.render import check_export
 from certirag.retrieve.hybrid import retrieve
 from certirag.retrieve.terms import clean_text
 from certirag.services import SignedAnswer, Writer
@@ -145,7 +145,7 @@ def test_the_contract_holds(bench: Bench, records: Records, run: str) -> None:
             if claim.id in verified_ids(own.record) and touched_errors(claim, own.draft)
         ]
         assert hit == [], own.draft["id"]
-        assert check_export(own.answer.export, bench.services.trusted).verdict == "VALID"
+        assert check(own.answer.export, bench.services.trusted).verdict == "VALID"
         assert {name: own.record.config[name] for name in DEFAULTS} == wanted
 
 
@@ -314,7 +314,7 @@ def test_without_correction_a_claim_leans_on_what_it_cites_alone(
     draft, cites, uncited = cited_draft(corpus, remembering)
     off = verified(toggled(remembering, {"enable_citation_correction": False}), draft)
     on = verified(remembering, draft).record
-    assert check_export(off.answer.export, remembering.services.trusted).verdict == "VALID"
+    assert check(off.answer.export, remembering.services.trusted).verdict == "VALID"
     record = off.record
     assert record.citations.judgements == ()
     assert {c.kind for c in record.citations.corrections} == {"KEEP"}
@@ -411,5 +411,5 @@ def test_written_answers_keep_the_contract(remembering: Bench, toggles: dict[str
         for claim in own.record.claim_ir.claims:
             if claim.id in verified_ids(own.record):
                 assert not written_errors(claim, own), claim.text
-        assert check_export(own.last.export, bench.services.trusted).verdict == "VALID"
+        assert check(own.last.export, bench.services.trusted).verdict == "VALID"
     assert shown > 0
