@@ -14,7 +14,9 @@ from browser_server import ROOT, serve, stop
 from builders import hostile_strings
 from playwright.sync_api import Page, expect
 
-from certirag.adapters.audit_sqlite import SqliteAuditLog
+from certirag.bootstrap import open_log
+from certirag.core.facets import AnswerQuery
+from certirag.settings import read_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CHIP = '[class*="st-key-chip-"] button'
@@ -108,8 +110,8 @@ def test_headers_are_on_every_response(app) -> None:
 
 def test_a_sample_question_is_answered_once(visit, app, home) -> None:
     """One click asks; switching modes adds nothing to the audit log and keeps the trace."""
-    log = SqliteAuditLog(home / "audit.sqlite3")
-    before = len(list(log.entries()))
+    log = open_log(read_settings({"CERTIRAG_HOME": str(home)}))
+    before = log.count(AnswerQuery())
     page = visit(app).page
     page.get_by_role("button", name="Ask this").first.click()
     page.get_by_text("Download audit JSON").wait_for()
@@ -119,7 +121,7 @@ def test_a_sample_question_is_answered_once(visit, app, home) -> None:
         page.locator(".st-key-mode").get_by_text(mode, exact=True).click()
         page.wait_for_timeout(800)
         assert page.get_by_text("Trace ").inner_text() == trace
-    assert len(list(log.entries())) == before + 1
+    assert log.count(AnswerQuery()) == before + 1
     with page.expect_download() as download:
         page.get_by_text("Download audit JSON").click()
     assert download.value.suggested_filename == f"certirag-{trace.split()[-1]}.json"

@@ -17,7 +17,9 @@ from browser_server import ROOT, serve, stop
 from playwright.sync_api import Page, expect
 from slow_model import RECORDED
 
-from certirag.adapters.audit_sqlite import SqliteAuditLog
+from certirag.bootstrap import open_log
+from certirag.core.facets import AnswerQuery
+from certirag.settings import read_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ANSWER = json.loads(RECORDED.read_text("utf-8"))
@@ -111,7 +113,8 @@ def _assert_nothing_taken_back(seen: list[set[str]]) -> None:
 def test_a_recorded_answer_of_twenty_claims_grows(visit, corpus, tmp_path) -> None:
     """Claims come one by one with their progress, none is taken back, and chips come at the end."""
     with _model() as (_, url), _app(corpus, tmp_path, url) as address:
-        before = len(list(SqliteAuditLog(corpus / "audit.sqlite3").entries()))
+        log = open_log(read_settings({"CERTIRAG_HOME": str(corpus)}))
+        before = log.count(AnswerQuery(parts=True))
         visited = visit(address)
         page = visited.page
         _ask(page)
@@ -132,8 +135,7 @@ def test_a_recorded_answer_of_twenty_claims_grows(visit, corpus, tmp_path) -> No
         assert not set().union(*seen) & WRONG
         assert visited.foreign == []
         # One entry for each part and one for the whole: what was shown was recorded before.
-        entries = len(list(SqliteAuditLog(corpus / "audit.sqlite3").entries()))
-        assert entries - before == len(ANSWER["claims"]) + 1
+        assert log.count(AnswerQuery(parts=True)) - before == len(ANSWER["claims"]) + 1
         page.get_by_text("Draft and citations").click()
         expect(page.get_by_text("strategy generate-then-cite")).to_be_visible()
         page.locator(CHIP).first.click()
