@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from certirag.render import visible
+
+if TYPE_CHECKING:
+    # What `argparse` gives for adding commands to; it has no public name for it.
+    Commands = argparse._SubParsersAction[Any]  # noqa: SLF001
 
 _FEW_STEPS: Final = 5
 

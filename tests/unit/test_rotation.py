@@ -1,0 +1,237 @@
+"""A key hands over to the next one, and what an old one signs later is worth nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from gate_cases import record
+from memory_log import MemoryLog
+
+from certirag.audit.keys import read_trust, signing_key, trusted_keys
+from certirag.audit.rotation import retire, rotate, trust_in_force
+from certirag.core.certificate import export_bytes, open_export, statement_bytes
+from certirag.core.envelope import envelope_json, key_id, raw_public_key, sign
+from certirag.core.log import parse_leaf, rotation_message
+from certirag.core.trust import TRUST_TYPE, Trust, TrustedKey, open_trust, trust_bytes
+from certirag.errors import AuditError, CertificateError, InputError
+from certirag.ports import NewEntry
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def _answered(log: MemoryLog, key: Ed25519PrivateKey) -> bytes:
+    payload = statement_bytes(record())
+    proof = log.append(NewEntry("answer", record().trace_id, NOW, payload))
+    return export_bytes(sign(payload, key), proof)
+
+
+def _after_rotation(home: Path) -> tuple[MemoryLog, Ed25519PrivateKey, Ed25519PrivateKey]:
+    old = signing_key(home)
+    log = MemoryLog(old)
+    rotate(home, log, NOW)
+    return log, old, signing_key(home)
+
+
+def test_both_keys_sign_the_rotation(tmp_path: Path) -> None:
+    """The leaf names both keys, and each signed what names the log and both of them."""
+    log, old, new = _after_rotation(tmp_path)
+    detail = parse_leaf([*log.entries()][-1].leaf).detail
+    assert (detail["old"], detail["new"]) == (
+        key_id(old.public_key()),
+        key_id(new.public_key()),
+    )
+    message = rotation_message(log.origin, detail["old"], detail["new"])
+    old.public_key().verify(bytes.fromhex(detail["old_signature"]), message)
+    new.public_key().verify(bytes.fromhex(detail["new_signature"]), message)
+    assert raw_public_key(old.public_key()) != raw_public_key(new.public_key())
+
+
+def test_old_and_new_answers_both_open_until_the_old_key_is_retired(tmp_path: Path) -> None:
+    """What the old key signed before its end stays good; what it signs after is refused."""
+    old = signing_key(tmp_path)
+    log = MemoryLog(old)
+    before = _answered(log, old)
+    rotate(tmp_path, log, NOW)
+    late = _answered(log, old)  # a server that still holds the old key
+    trusted = trusted_keys(tmp_path)
+    assert open_export(before, trusted) == open_export(late, trusted)
+    retire(tmp_path, log, key_id(old.public_key())[:8], NOW, until=2, reason="stolen")
+    trusted = trusted_keys(tmp_path)
+    open_export(before, trusted)
+    with pytest.raises(CertificateError, match=r"retired before entry .*: stolen"):
+        open_export(late, trusted)
+    log._key = signing_key(tmp_path)
+    open_export(_answered(log, log._key), trusted)
+
+
+def test_a_key_signs_nothing_before_it_was_there(tmp_path: Path) -> None:
+    """A certificate of the new key at an entry before its own is a forgery of history."""
+    home = tmp_path
+    old = signing_key(home)
+    log = MemoryLog(old)
+    rotate(home, log, NOW)
+    forged = MemoryLog(signing_key(home))
+    with pytest.raises(CertificateError, match="did not sign for entry 1"):
+        open_export(_answered(forged, signing_key(home)), trusted_keys(home))
+
+
+@pytest.mark.parametrize("lost", ["trust", "rename"])
+def test_a_rotation_that_was_cut_off_is_finished(
+    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a crash behind the log's entry the same key takes over, named once in the log."""
+    old = signing_key(tmp_path)
+    log = MemoryLog(old)
+    trust_in_force(tmp_path, log)
+    with monkeypatch.context() as patched:
+        if lost == "trust":
+            patched.setattr("certirag.audit.rotation._write", _broken)
+        else:
+            patched.setattr(Path, "replace", _broken_for_keys)
+        with pytest.raises(OSError, match="power"):
+            rotate(tmp_path, log, NOW)
+    assert raw_public_key(signing_key(tmp_path).public_key()) == raw_public_key(old.public_key())
+    monkeypatch.undo()
+    trust = rotate(tmp_path, log, NOW)
+    kinds = [parse_leaf(entry.leaf).kind for entry in log.entries()]
+    assert kinds.count("rotate") == 1
+    assert trust.keys[-1].keyid == key_id(signing_key(tmp_path).public_key())
+    assert trust.keys[-1].from_index == kinds.index("rotate") + 1
+    assert len(trust.keys) == 2
+
+
+def _broken(*_arguments: object) -> None:
+    raise OSError("power")
+
+
+_REPLACE = Path.replace
+
+
+def _broken_for_keys(path: Path, target: Path) -> Path:
+    if path.suffix == ".key":
+        raise OSError("power")
+    return _REPLACE(path, target)
+
+
+def test_no_private_key_is_left_behind(tmp_path: Path) -> None:
+    """The old private key is gone from the folder; the new one is for its owner only."""
+    _, old, _ = _after_rotation(tmp_path)
+    raw = old.private_bytes_raw()
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert all(raw not in path.read_bytes() for path in files)
+    private = [path for path in files if path.suffix == ".key"]
+    assert {path.name for path in private} == {"signing.key", "root.key"}
+    assert all(path.stat().st_mode & 0o077 == 0 for path in private)
+
+
+def test_only_what_is_there_can_be_retired(tmp_path: Path) -> None:
+    """The key in use, an unknown key and a range that would grow are refused in one line."""
+    log, old, new = _after_rotation(tmp_path)
+    name = key_id(old.public_key())
+    with pytest.raises(InputError, match="in use"):
+        retire(tmp_path, log, key_id(new.public_key()), NOW, until=None, reason="")
+    with pytest.raises(InputError, match="names 0 keys"):
+        retire(tmp_path, log, "zz", NOW, until=None, reason="")
+    with pytest.raises(InputError, match="names 0 keys"):
+        retire(tmp_path, log, "", NOW, until=None, reason="")
+    retire(tmp_path, log, name, NOW, until=1, reason="")
+    with pytest.raises(InputError, match="only shrink"):
+        retire(tmp_path, log, name, NOW, until=2, reason="")
+
+
+TRUST = Trust(1, 3, "certirag.test/memory", (TrustedKey("", "", 0, None, ""),))
+
+
+def _entry(key: Ed25519PublicKey) -> TrustedKey:
+    return TrustedKey(key_id(key), raw_public_key(key).hex(), 0, None, "")
+
+
+ENTRY = _entry(Ed25519PrivateKey.from_private_bytes(bytes(range(32))).public_key())
+ROOT = Ed25519PrivateKey.from_private_bytes(b"r" * 32)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        (replace(ENTRY, keyid="0" * 64),),
+        (replace(ENTRY, public_key="zz"),),
+        (replace(ENTRY, public_key=ENTRY.public_key.upper()),),
+        (replace(ENTRY, public_key="01" + "00" * 31),),
+        (ENTRY, ENTRY),
+        (replace(ENTRY, from_index=-1),),
+        (replace(ENTRY, until_index=-1),),
+    ],
+    ids=["misnamed", "not hex", "upper case", "small order", "twice", "from", "until"],
+)
+def test_a_trust_file_with_a_bad_key_is_refused(keys: tuple[TrustedKey, ...]) -> None:
+    """Even under the root's signature."""
+    with pytest.raises(CertificateError):
+        open_trust(trust_bytes(replace(TRUST, keys=keys), ROOT), ROOT.public_key())
+
+
+def test_a_trust_file_of_another_root_is_refused(tmp_path: Path) -> None:
+    """Another root key's file, an answer's envelope in its place, and a changed byte: refused."""
+    data = trust_bytes(replace(TRUST, keys=(ENTRY,)), ROOT)
+    assert open_trust(data, ROOT.public_key()).version == 3
+    with pytest.raises(CertificateError):
+        open_trust(data, Ed25519PrivateKey.generate().public_key())
+    other = json.loads(data)
+    other["payloadType"] = "application/vnd.in-toto+json"
+    with pytest.raises(CertificateError):
+        open_trust(json.dumps(other).encode(), ROOT.public_key())
+    signing_key(tmp_path)
+    trust_in_force(tmp_path, MemoryLog(signing_key(tmp_path)))
+    path = tmp_path / "keys" / "trust.json"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"trust\.json"):
+        read_trust(tmp_path)
+    with pytest.raises(InputError):
+        trusted_keys(tmp_path)
+
+
+@pytest.mark.parametrize("version", [True, 1.0, 2, "1"])
+def test_a_trust_file_of_another_version_is_refused(version: object) -> None:
+    """True and 1.0 are no version either."""
+    value = {**asdict(replace(TRUST, keys=(ENTRY,))), "v": version}
+    envelope = sign(json.dumps(value).encode(), ROOT, TRUST_TYPE)
+    with pytest.raises(CertificateError):
+        open_trust(json.dumps(envelope_json(envelope)).encode(), ROOT.public_key())
+
+
+def test_a_trust_file_is_for_one_log(tmp_path: Path) -> None:
+    """Keys of one log say nothing of another."""
+    key = signing_key(tmp_path)
+    trust_in_force(tmp_path, MemoryLog(key))
+    other = MemoryLog(key, "certirag.test/other")
+    with pytest.raises(CertificateError, match="is for the log"):
+        open_export(_answered(other, key), trusted_keys(tmp_path))
+    with pytest.raises(InputError, match="is for the log"):
+        rotate(tmp_path, other, NOW)
+
+
+def test_a_key_that_a_person_pinned_needs_no_range(tmp_path: Path) -> None:
+    """Keys in keys/trusted/ open exports of other logs, and lend nothing to a retired key."""
+    log, old, _ = _after_rotation(tmp_path)
+    stranger = Ed25519PrivateKey.generate()
+    folder = tmp_path / "keys" / "trusted"
+    folder.mkdir()
+    (folder / "them.pub").write_text(raw_public_key(stranger.public_key()).hex())
+    open_export(_answered(MemoryLog(stranger, "them.test/log"), stranger), trusted_keys(tmp_path))
+    late = _answered(log, old)
+    retire(tmp_path, log, key_id(old.public_key()), NOW, until=2, reason="stolen")
+    (folder / "old.pub").write_text(raw_public_key(old.public_key()).hex())
+    with pytest.raises(CertificateError, match="retired"):
+        open_export(late, trusted_keys(tmp_path))
+
+
+def test_an_exposed_root_key_signs_nothing(tmp_path: Path) -> None:
+    """The root key is guarded as the signing key is."""
+    log, _, _ = _after_rotation(tmp_path)
+    (tmp_path / "keys" / "root.key").chmod(0o644)
+    with pytest.raises(AuditError, match="chmod 600"):
+        rotate(tmp_path, log, NOW)
