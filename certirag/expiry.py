@@ -1,0 +1,125 @@
+"""Answers that lean on a document that has changed: found by digest, checked again, revoked.
+
+An answer says of each document what bytes it read. When an index holds the document with other
+bytes, or no longer at all, the answer is stale. Checking it again means: its claims, as they were
+written, measured against the index of today and logged as a new answer. The old entry is revoked
+for what it lost, or set aside for the new one (DESIGN §2, checked when displayed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from certirag.answering import GrowingAnswer, received
+from certirag.audit.answers import open_answer
+from certirag.core.certificate import open_export
+from certirag.core.facets import AnswerQuery, AnswerRow, CitedDocument
+from certirag.core.log import parse_leaf
+from certirag.ports import AuditLog, Index, NewEntry, Progress
+from certirag.retrieve.hybrid import RetrievalOutcome
+from certirag.services import Services
+
+_PAGE = 200
+STALE, RENEWED = "stale", "renewed"  # why an entry is no longer stood by
+
+
+@dataclass(frozen=True, slots=True)
+class StaleAnswer:
+    """An answer of the log with the documents that *changed* since, and those that are *gone*."""
+
+    row: AnswerRow
+    changed: tuple[CitedDocument, ...]
+    gone: tuple[CitedDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rechecked:
+    """A stale answer checked again: *lost* are the claims whose badge is gone, *renewed* its entry."""
+
+    trace_id: str
+    renewed: str
+    verified: int
+    still_verified: int
+    lost: tuple[str, ...]
+
+
+def digests_of(index: Index) -> dict[str, str]:
+    """Return the SHA-256 of each document of *index* by doc_id."""
+    return {chunk.doc_id: chunk.source.sha256 for chunk in index.chunks()}
+
+
+def stale_answers(
+    log: AuditLog, today: Mapping[str, str], *, gone: bool = False
+) -> Iterator[StaleAnswer]:
+    """Yield the answers that lean on documents whose digest is not *today*'s, newest first.
+
+    *today* maps doc_id to SHA-256. A document that it lacks may belong to another index, so
+    answers that lean on such ones alone are yielded only if *gone* is asked for. Revoked answers
+    and parts of answers are left out.
+    """
+    seen: set[int] = set()
+    cited = log.documents()
+    for document in cited:
+        now = today.get(document.doc_id)
+        if now == document.sha256 or (now is None and not gone):
+            continue
+        for row in _rows(log, AnswerQuery(document=document.sha256)):
+            if row.index in seen or row.revoked:
+                continue
+            seen.add(row.index)
+            changed, missing = _differing(row, today)
+            if changed or (gone and missing):
+                yield StaleAnswer(row, changed, missing)
+
+
+def recheck_answers(
+    stale: Sequence[StaleAnswer], index: Index, services: Services, progress: Progress
+) -> Iterator[Rechecked]:
+    """Check *stale* answers again, one by one; each is whole in the log before it is yielded.
+
+    Raises AuditError when the log refuses; what was yielded before stands.
+    """
+    for done, one in enumerate(stale, start=1):
+        progress("Checking again", done - 1, len(stale))
+        yield _rechecked(one, index, services)
+        progress("Checking again", done, len(stale))
+
+
+def _rechecked(stale: StaleAnswer, index: Index, services: Services) -> Rechecked:
+    log = services.audit_log
+    trace_id = stale.row.facets.trace_id
+    leaf, old = open_answer(log.find(trace_id), services.trusted)
+    before = {d.claim_id for d in old.decisions if d.render_state == "VERIFIED"}
+    # The places that a claim was cut from are of the old documents.
+    claims = tuple(replace(claim, evidence_candidates=()) for claim in old.claim_ir.claims)
+    nothing = RetrievalOutcome(chunks=(), dropped=(), settings={})
+    with received(services, "recheck", answer=trace_id) as request:
+        answer = GrowingAnswer(old.question, nothing, index, services, old.policy, request)
+        answer.measure(claims)
+        signed = answer.signed(replace(old.claim_ir, claims=claims))
+    renewed = open_export(signed.export, services.trusted)
+    after = {d.claim_id for d in renewed.decisions if d.render_state == "VERIFIED"}
+    lost = tuple(claim.id for claim in claims if claim.id in before - after)
+    by = parse_leaf(log.find(signed.trace_id).leaf).index
+    detail = {"target": leaf.index, "reason": STALE if lost else RENEWED, "by": by}
+    log.append(NewEntry("revoke", trace_id, services.now(), detail={**detail, "authoriser": ""}))
+    return Rechecked(trace_id, signed.trace_id, len(before), len(before & after), lost)
+
+
+def _rows(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerRow]:
+    after: int | None = None
+    while True:
+        page = log.search(query, after=after, limit=_PAGE)
+        yield from page.rows
+        if page.after is None:
+            return
+        after = page.after
+
+
+def _differing(
+    row: AnswerRow, today: Mapping[str, str]
+) -> tuple[tuple[CitedDocument, ...], tuple[CitedDocument, ...]]:
+    cited = row.facets.documents
+    changed = tuple(d for d in cited if d.doc_id in today and today[d.doc_id] != d.sha256)
+    return changed, tuple(d for d in cited if d.doc_id not in today)
