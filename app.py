@@ -4,6 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from ui.services import offers_audit
+
 # A local picture: a material icon would be fetched from a foreign host.
 st.set_page_config(page_icon=Path(__file__).parent / "assets" / "icon.png", layout="centered")
 st.navigation(
@@ -11,6 +13,7 @@ st.navigation(
         st.Page("pages/ask.py", title="Ask", icon="💬", default=True),
         st.Page("pages/draft.py", title="Check a draft", icon="📝"),
         st.Page("pages/corpus.py", title="Corpus", icon="📚"),
+        *([st.Page("pages/audit.py", title="Audit", icon="🗂️")] if offers_audit() else []),
         st.Page("pages/contract.py", title="Trust contract", icon="📜"),
     ],
     position="top",

@@ -147,10 +147,28 @@ def shoot_all(browser: Browser, address: str, out: Path) -> None:
     for name in ("corpus", "contract"):
         page = opened(browser, f"{address}/{name}", WIDE)
         save(page, out / f"{name}.png")
+    shoot_audit(browser, address, out)
     page = opened(browser, f"{address}/draft?mode=debug", WIDE)
     page.get_by_role("button", name="Check this").first.click()
     page.get_by_text("Download audit JSON").wait_for()
     save(page, out / "draft.png", whole=True)
+
+
+def shoot_audit(browser: Browser, address: str, out: Path) -> None:
+    """Take the audit page over what was asked before: the log, the answers, a replay."""
+    page = opened(browser, f"{address}/audit", WIDE)
+    page.get_by_role("button", name="Verify the whole log").click()
+    page.get_by_text("The log holds").wait_for()
+    save(page, out / "audit-log.png")
+    page.get_by_role("radio", name="Answers").click()
+    page.get_by_text("Open an answer").wait_for()
+    save(page, out / "audit-answers.png", whole=True)
+    page.get_by_role("radio", name="Replay").click()
+    page.get_by_role("combobox", name="Under the policy").click()
+    page.get_by_role("option", name="strict-2").click()
+    page.get_by_role("button", name="Replay", exact=True).click()
+    page.get_by_text("Decided otherwise").wait_for()
+    save(page, out / "audit-replay.png", whole=True)
 
 
 def opened(browser: Browser, url: str, size: tuple[int, int], scheme: str = "light") -> Page:

@@ -24,6 +24,10 @@ PAGES: Final[dict[str, tuple[str, str]]] = {
         "Corpus",
         "What was read, what was not and why, and the passages that may be quoted.",
     ),
+    "audit": (
+        "Audit",
+        "What was answered before, whether the log holds, and what has changed since.",
+    ),
     "contract": (
         "Trust contract",
         "What a badge here says, what it does not, and the rules behind it.",

@@ -12,7 +12,7 @@ import streamlit as st
 
 from certirag.bootstrap import build_services, load_policy, open_index, policy_names
 from certirag.core.policy import Policy
-from certirag.errors import CorpusError
+from certirag.errors import CertiRAGError, CorpusError
 from certirag.settings import read_settings
 
 if TYPE_CHECKING:
@@ -35,6 +35,14 @@ class Shared:
 def shared() -> Shared:
     """Return the services, built once for all sessions; raises a CertiRAGError."""
     return Shared(build_services(read_settings()))
+
+
+def offers_audit() -> bool:
+    """Say whether the audit page is there; settings that cannot be read offer nothing."""
+    try:
+        return read_settings().enable_audit_page
+    except CertiRAGError:
+        return False
 
 
 def indexes_home() -> Path:

@@ -1,0 +1,88 @@
+"""The one place that draws charts: plotly figures of numbers, under labels of our own.
+
+Plotly reads labels as a kind of HTML. So no text from outside comes near a figure: what is drawn
+are counts, means and weeks that look like weeks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+import streamlit as st
+
+from certirag.core.facets import DECISIONS
+
+_WEEK: Final = re.compile(r"[0-9]{4}-W[0-9]{2}")
+# Neutral hues, none of them a badge's: a tall bar is no praise.
+_COLOURS: Final = {"ACCEPT": "#4878a8", "STRIP": "#b8944f", "REJECT": "#8d969c"}
+_SCORE_COLOUR: Final = "#6b4fa0"
+
+
+class WeekLike(Protocol):
+    """One week of a trend."""
+
+    @property
+    def group(self) -> tuple[str, ...]: ...
+
+    @property
+    def answers(self) -> int: ...
+
+    @property
+    def grounding(self) -> float: ...
+
+    @property
+    def decisions(self) -> Mapping[str, int]: ...
+
+
+def draw_weeks(rows: Sequence[WeekLike]) -> None:
+    """Draw answers by decision as stacked bars and their mean score as a line, week by week.
+
+    A row whose week is not written as 2026-W47 is left out.
+    """
+    from plotly.graph_objects import Bar, Figure, Scatter  # noqa: PLC0415  # only this page needs it
+
+    weeks = [row for row in rows if _WEEK.fullmatch(row.group[0])]
+    names = [row.group[0] for row in weeks]
+    figure = Figure(
+        [
+            *(
+                Bar(
+                    x=names,
+                    y=[int(row.decisions.get(name, 0)) for row in weeks],
+                    name=name,
+                    marker_color=_COLOURS[name],
+                )
+                for name in DECISIONS
+            ),
+            Scatter(
+                x=names,
+                y=[float(row.grounding) for row in weeks],
+                name="Mean score",
+                mode="lines+markers",
+                line_color=_SCORE_COLOUR,
+                yaxis="y2",
+            ),
+        ]
+    )
+    figure.update_layout(
+        barmode="stack",
+        bargap=0.35,
+        height=340,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        legend={"orientation": "h", "y": 1.12},
+        xaxis={"type": "category"},
+        yaxis={"title": "Answers", "rangemode": "tozero", "automargin": True},
+        yaxis2={
+            "title": "Mean score",
+            "overlaying": "y",
+            "side": "right",
+            "range": [0, 1.05],
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
+            "tickformat": ".2f",
+            "automargin": True,
+            "showgrid": False,
+        },
+    )
+    st.plotly_chart(figure, key="weeks", config={"displayModeBar": False})
