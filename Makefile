@@ -10,7 +10,7 @@ CORPORA := policy finance clinical
 export CERTIRAG_HOME ?= $(HOME)/.local/share/certirag
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test fix demo screenshots
+.PHONY: run test prove fix demo screenshots
 
 run: $(VENV)/installed demo
 	@echo "Opening CertiRAG on http://$(HOST):$(PORT) (Ctrl-C ends it)"
@@ -29,6 +29,10 @@ test: $(VENV)/installed-dev
 	@echo "Types"; $(BIN)/mypy
 	@echo "Import contracts"; $(BIN)/lint-imports
 	@echo "Tests"; $(BIN)/python -m pytest -n 3 --dist loadfile
+
+prove: $(VENV)/installed-dev
+	@echo "Proofs and state machines"; nice $(BIN)/python -m pytest -q -n 3 tests/proofs
+	@echo "Mutants of the gate, the rules and the policy"; nice $(BIN)/python scripts/mutate.py --jobs 4
 
 fix: $(VENV)/installed-dev
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
