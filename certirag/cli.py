@@ -260,6 +260,15 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--limit", type=_at_least_one, metavar="N", help="ask the first N questions")
     bench.add_argument("--out", type=Path, metavar="FILE", help="write the measurements as JSON")
     bench.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    bench.add_argument("--audit", action="store_true", help="measure an audit log instead")
+    bench.add_argument(
+        "--entries",
+        type=_at_least_one,
+        metavar="N",
+        default=cli_measure.AUDIT_ENTRIES,
+        help="with --audit: how many (a million take 3 GB of disk)",
+    )
+    bench.add_argument("--folder", type=Path, metavar="DIR", help="with --audit: keep the log here")
     bench.set_defaults(run=cli_measure.bench)
     return parser
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
 
 from certirag.cli_files import json_line, read_pairs, write_beside
 from certirag.cli_say import note, print_json, say_progress
 from certirag.errors import InputError
 from certirag.render import visible
 from certirag.settings import Settings
+
+AUDIT_ENTRIES: Final = 1_000_000
 
 
 def score(options: argparse.Namespace, settings: Settings) -> int:
@@ -34,15 +40,18 @@ def score(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def bench(options: argparse.Namespace, settings: Settings) -> int:
-    """Measure the speed and memory of each stage."""
+    """Measure the speed and memory of each stage, or of an audit log of many entries."""
+    if options.audit:
+        return _bench_audit(options)
+    if options.folder or options.entries != AUDIT_ENTRIES:
+        raise InputError("--entries and --folder are for --audit")
     from certirag.eval.bench import run_bench  # noqa: PLC0415
     from certirag.eval.bench_report import report_lines  # noqa: PLC0415
     from certirag.eval.workload import demo_workloads, own_workload  # noqa: PLC0415
 
     if options.questions and not options.data:
         raise InputError("--questions needs documents too: give --data PATH")
-    if options.out and not options.out.absolute().parent.is_dir():
-        raise InputError(f"{options.out}: cannot be written: {options.out.parent} is no folder")
+    _require_folder(options.out)
     if options.verifier:
         settings = replace(settings, verifier=options.verifier)
     report = run_bench(
@@ -52,11 +61,32 @@ def bench(options: argparse.Namespace, settings: Settings) -> int:
         repeat=options.repeat,
         limit=options.limit,
     )
+    return _show(report, report_lines(report), options)
+
+
+def _bench_audit(options: argparse.Namespace) -> int:
+    from certirag.eval.bench_audit import audit_report_lines, run_audit_bench  # noqa: PLC0415
+
+    if options.data or options.questions or options.verifier:
+        raise InputError("--audit makes its own answers: leave --data, --questions, --verifier out")
+    _require_folder(options.out)
+    with tempfile.TemporaryDirectory(prefix="certirag-audit-") as made:
+        folder = options.folder or Path(made)
+        report = run_audit_bench(options.entries, folder, say_progress)
+    return _show(report, audit_report_lines(report), options)
+
+
+def _require_folder(out: Path | None) -> None:
+    if out and not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: cannot be written: {out.parent} is no folder")
+
+
+def _show(report: dict[str, Any], lines: Sequence[str], options: argparse.Namespace) -> int:
     if options.out:
         write_beside(options.out, json_line(report))
         note(f"measurements written to {options.out}")
     if options.json:
         print_json(report)
     else:
-        print("\n".join(visible(line) for line in report_lines(report)))
+        print("\n".join(visible(line) for line in lines))
     return 0

@@ -200,9 +200,9 @@ def _full_batches(pending: list[int], entries: int) -> Iterator[list[int]]:
 def read_acts(log: AuditLog, acts: Acts | None = None) -> Acts:
     """Return what the acts of *log* did; *acts* are those read before, and are read on."""
     acts = Acts() if acts is None else acts
-    for index, entry in enumerate(log.entries(acts.size), start=acts.size):
-        if _ACT.search(entry.leaf):  # few are, and a leaf is written in one way
-            acts.add(read_leaf(entry.leaf))
+    for index, leaf in enumerate(log.leaves(acts.size), start=acts.size):
+        if _ACT.search(leaf):  # few are, and a leaf is written in one way
+            acts.add(read_leaf(leaf))
         acts.size = index + 1
     return acts
 
@@ -216,7 +216,7 @@ def _windows(
     for start in range(0, size, _WINDOW):
         stop = min(start + _WINDOW, size)
         progress("Reading what is due", start, size)
-        leaves = [read_leaf(entry.leaf) for entry in of.log.entries(start, stop)]
+        leaves = [read_leaf(leaf) for leaf in of.log.leaves(start, stop)]
         found = due(leaves, of.policies, acts, now, authorised=allowed, clock=clock)
         clock = found.clock
         yield found

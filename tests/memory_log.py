@@ -75,6 +75,9 @@ class MemoryLog:
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[LogEntry]:
         yield from self._entries[start:stop]
 
+    def leaves(self, start: int = 0, stop: int | None = None) -> Iterator[str]:
+        yield from (entry.leaf for entry in self._entries[start:stop])
+
     def proof(self, index: int) -> LogProof:
         entry = self._entries[index]
         path = inclusion_path(index, self.size(), self._node)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from certirag.adapters import audit_sql_query
 from certirag.adapters.audit_schema import LOG_ENTRY
@@ -52,6 +52,7 @@ from certirag.ports import LogEntry, NewEntry
 
 __all__ = ["SqlAuditLog", "file_url"]
 
+_LEAVES: Final = 5_000
 _PAGE: Final = 200  # entries read at a time; a content may be large
 
 
@@ -178,6 +179,22 @@ class SqlAuditLog:
             for row in rows:
                 yield entry_of(row)
             if len(rows) < _PAGE:
+                return
+            position = rows[-1].seq + 1
+
+    def leaves(self, start: int = 0, stop: int | None = None) -> Iterator[str]:
+        """Yield the leaves' texts alone, in order, from *start* on and before *stop*."""
+        entry = LOG_ENTRY.c
+        position = max(start, 0)
+        while stop is None or position < stop:
+            query = select(entry.seq, entry.leaf).where(entry.seq >= position)
+            if stop is not None:
+                query = query.where(entry.seq < stop)
+            with self._database.reading() as connection:
+                rows = connection.execute(query.order_by(entry.seq).limit(_LEAVES)).all()
+            for row in rows:
+                yield row.leaf
+            if len(rows) < _LEAVES:
                 return
             position = rows[-1].seq + 1
 

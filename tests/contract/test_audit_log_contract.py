@@ -518,6 +518,14 @@ def test_random_histories_hold_together(log: SqlAuditLog) -> None:
         prove(proof, content, TRUSTED)
 
 
+def test_leaves_are_those_of_the_entries(log: SqlAuditLog) -> None:
+    """Any range of them, and no more."""
+    log.append_all([received(number) for number in range(1, 8)])
+    leaves = [entry.leaf for entry in log.entries()]
+    for start, stop in ((0, None), (0, 0), (3, 5), (5, 99), (99, None), (-4, 2)):
+        assert list(log.leaves(start, stop)) == leaves[max(start, 0) : stop]
+
+
 def handing_over(log: SqlAuditLog, *, forged: bool = False) -> NewEntry:
     """Return the entry in which `KEY` hands over to `OTHER_KEY`; *forged*: without its own word."""
     names = key_id(KEY.public_key()), key_id(OTHER_KEY.public_key())
