@@ -67,7 +67,7 @@ def changes(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:  # noqa: PLR09
             yield operand
         case ast.BinOp(op=ast.Add() | ast.Sub()):
             yield ast.BinOp(node.left, SWAPS[type(node.op)](), node.right)
-        case ast.If(test=test, body=body, orelse=rest):
+        case ast.If(body=body, orelse=rest):
             for fixed in (True, False):
                 yield ast.If(ast.Constant(fixed), body, rest)
         case ast.IfExp(body=body, orelse=rest):

@@ -6,7 +6,6 @@ by construction: `meet` only tightens (RFC-0004 §6; DESIGN §2).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,6 +22,8 @@ BASE_RULES: Final = (
     "isolated",
     "class_minimum",
 )
+# No policy may ask for less support than this (DESIGN §2).
+LEAST_TAU_ENTAIL: Final = 0.5
 STRICT_RULES: Final = ("load_bearing", "uncontested")
 RISK_CLASSES: Final[tuple[RiskClass, ...]] = (
     "factual_lit_claim",
@@ -58,7 +59,7 @@ class Policy:
                 f"policy {self.name!r}: rules must be {', '.join(BASE_RULES)} and may add "
                 f"{', '.join(STRICT_RULES)}; missing {missing}, unknown {unknown}"
             )
-        _require_threshold(self.name, "tau_entail", self.tau_entail, low=0.5)
+        _require_threshold(self.name, "tau_entail", self.tau_entail, low=LEAST_TAU_ENTAIL)
         _require_threshold(self.name, "tau_contradict", self.tau_contradict, low=0.0)
         _require_threshold(self.name, "tau_contest", self.tau_contest, low=0.0)
         if type(self.max_claim_tokens) is not int or not 1 <= self.max_claim_tokens <= 400:
@@ -77,13 +78,15 @@ class Policy:
             return self
         if other.refines(self):
             return other
+        # Without the rule a policy asks nothing by its tau_contest, whatever number stands there.
+        asking = [p for p in (self, other) if "uncontested" in p.rules] or [self, other]
         names = dict.fromkeys(self.name.split("+") + other.name.split("+"))
         return Policy(
             name="+".join(sorted(names)),
             rules=tuple(r for r in BASE_RULES + STRICT_RULES if r in self.rules + other.rules),
             tau_entail=max(self.tau_entail, other.tau_entail),
             tau_contradict=min(self.tau_contradict, other.tau_contradict),
-            tau_contest=min(self.tau_contest, other.tau_contest),
+            tau_contest=min(policy.tau_contest for policy in asking),
             max_claim_tokens=min(self.max_claim_tokens, other.max_claim_tokens),
             class_minimum={
                 name: max(self.class_minimum[name], other.class_minimum[name])
@@ -104,6 +107,6 @@ class Policy:
 
 
 def _require_threshold(policy: str, name: str, value: object, *, low: float) -> None:
-    sound = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    sound = isinstance(value, int | float) and not isinstance(value, bool)
     if not sound or not low <= value <= 1.0 or value == 0.0:  # type: ignore[operator]  # sound
         raise PolicyError(f"policy {policy!r}: {name} must be a number from {low} to 1, is {value}")

@@ -13,6 +13,7 @@ from typing import Final
 
 from certirag.claim_ir.derived import explain_quantities, is_only_result
 from certirag.claim_ir.wellformed import problems
+from certirag.core.policy import LEAST_TAU_ENTAIL
 from certirag.core.selector import CannotLocate, resolve
 from certirag.core.text import (
     EvidenceChunk,
@@ -202,11 +203,15 @@ def class_minimum(case: Case) -> Finding:
 
 
 def load_bearing(case: Case) -> Finding:
-    """Strict: without the attached sentences the claim would not be entailed."""
-    without, tau = case.result.score_without, case.policy.tau_entail
+    """Strict: without the attached sentences the claim would not be entailed, by any policy.
+
+    The limit is the lowest that a policy may have and not this policy's own: with that one, a
+    stricter policy would let more pass.
+    """
+    without = case.result.score_without
     if not is_score(without) or without is None:
         return Finding(False, "support without the attached sentences was not measured")
-    if without >= tau:
+    if without >= LEAST_TAU_ENTAIL:
         return Finding(False, f"titles and headings alone already score {without:.2f}")
     return Finding(True, f"without the attached sentences the score falls to {without:.2f}")
 

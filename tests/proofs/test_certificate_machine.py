@@ -99,7 +99,7 @@ class CertificateMachine(RuleBasedStateMachine):
         target=exports,
         entailed=scores,
         contradicted=scores,
-        without=st.sampled_from([0.0, 0.2, 1.0]),  # what lies between has a test of its own
+        without=scores,
         policy=policies,
     )
     def answer(self, entailed: float, contradicted: float, without: float, policy: Policy) -> Any:
@@ -197,7 +197,6 @@ class CertificateMachine(RuleBasedStateMachine):
                 open_export(data, {})
 
 
-@pytest.mark.xfail(reason="a higher tau_entail loosens the rule load_bearing")
 def test_a_stricter_floor_brings_no_badge_back() -> None:
     """Headings that alone score 0.90 take the badge, whatever stricter policy displays it."""
     lax, strict = (replace(good_case().policy, tau_entail=tau) for tau in (0.85, 0.95))
