@@ -84,8 +84,7 @@ class AnswerSummary:
 
     *reason* says the code in words, *basis* what the confidence was computed from, *left_out* the
     claims without a badge by rule. *closest_references* are there when there is no answer, and
-    *query_refinements*, with *suggestions* behind them, when something is missing from it. A
-    record made before these fields has none of them.
+    *query_refinements*, with *suggestions* behind them, when something is missing from it.
     """
 
     decision: AnswerDecisionName
