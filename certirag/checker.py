@@ -55,6 +55,12 @@ _AS_RECORDED: Final = (
     "taken as recorded: the rules numbers and planted_errors, that a sentence is well formed, and "
     "the wording that class_minimum asks of a statement of scope"
 )
+# Our own words for the states: the program marks the badge's words wherever a text has them.
+_STATES: Final = {
+    "VERIFIED": "with the badge",
+    "UNVERIFIED": "without the badge",
+    "BLOCKED": "as contradicted",
+}
 _ORIGIN: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}(?:/[a-z0-9._-]{1,63}){1,3}")
 _NOT_CHECKABLE: Final = re.compile("not_checkable")
 _HEX64: Final = re.compile(r"[0-9a-f]{64}")
@@ -286,8 +292,8 @@ def _examine(data: bytes, keys: Mapping[str, Ed25519PublicKey] | Trust) -> tuple
     count, planted = record["answer"], len(record.get("probe", {}).get("planted", ()))
     return record, (
         f"the signature of key {keyid[:16]} holds, entry {leaf['index']} of {origin}; "
-        f"{count['verified']} of {len(record['decisions'])} claims Verified, "
-        f"{count['unverified']} Unverified, {count['blocked']} Blocked"
+        f"{count['verified']} of {len(record['decisions'])} claims with the badge, "
+        f"{count['unverified']} without, {count['blocked']} contradicted"
         f"{f'; {planted} errors were planted in them' if planted else ''}; {_AS_RECORDED}"
     )
 
@@ -770,8 +776,7 @@ def _derived(
         and result["needed_dropped"] == 0,
         "isolated": all(s["input_sha256"] == _input(claim, s, evidence) for s in scores)
         and result["set_input_sha256"] == _lengths((claim["text"], *given)),
-        "load_bearing": _is_score(result["score_without"])
-        and result["score_without"] < policy["tau_entail"],
+        "load_bearing": _is_score(result["score_without"]) and result["score_without"] < 0.5,
         "uncontested": all(
             _is_score(s) and (doc_id in own or s < policy["tau_contest"]) for doc_id, s in against
         ),
@@ -845,19 +850,18 @@ def _require_state(policy: Object, result: Object, decision: Object) -> None:
     state = "BLOCKED" if any(s >= policy["tau_contradict"] for s in worst) else "UNVERIFIED"
     if all(finding["passed"] for finding in decision["findings"]):
         state = "VERIFIED"
-    recorded = decision["render_state"]
-    if recorded != state:
-        named = _cut(decision["claim_id"])
-        raise Broken("state", f"{named} is recorded as {recorded}, the record gives {state}")
+    if decision["render_state"] != state:
+        recorded, named = _STATES[decision["render_state"]], _cut(decision["claim_id"])
+        raise Broken("state", f"{named} is recorded {recorded}, its figures give: {_STATES[state]}")
 
 
 def _require_summary(record: Object) -> None:
     """§8."""
     summary, claims = record["answer"], record["claim_ir"]["claims"]
     states = Counter(decision["render_state"] for decision in record["decisions"])
-    for state in ("VERIFIED", "UNVERIFIED", "BLOCKED"):
+    for state, words in _STATES.items():
         if summary[state.lower()] != states[state]:
-            raise Broken("summary", f"the answer's count of {state} is not that of its decisions")
+            raise Broken("summary", f"the count of claims {words} is not that of the decisions")
     problems = {claim["id"]: claim["problems"] for claim in claims}
     checkable = {i for i, of in problems.items() if not any(map(_NOT_CHECKABLE.match, of))}
     verified = {d["claim_id"] for d in record["decisions"] if d["render_state"] == "VERIFIED"}

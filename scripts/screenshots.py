@@ -155,20 +155,62 @@ def shoot_all(browser: Browser, address: str, out: Path) -> None:
 
 
 def shoot_audit(browser: Browser, address: str, out: Path) -> None:
-    """Take the audit page over what was asked before: the log, the answers, a replay."""
+    """Take the audit page over what was asked before, and the checker page on one export of it."""
     page = opened(browser, f"{address}/audit", WIDE)
     page.get_by_role("button", name="Verify the whole log").click()
     page.get_by_text("The log holds").wait_for()
     save(page, out / "audit-log.png")
+    with page.expect_download() as taken:
+        page.get_by_text("Check an answer without this server").click()
+        page.get_by_role("button", name="Download the public key").click()
+    key = Path(taken.value.path()).read_text("ascii").strip()
     page.get_by_role("radio", name="Answers").click()
-    page.get_by_text("Open an answer").wait_for()
+    picker = page.get_by_role("combobox", name="Open an answer")
+    picker.scroll_into_view_if_needed()
+    page.wait_for_timeout(800)
     save(page, out / "audit-answers.png", whole=True)
+    page.get_by_role("radio", name="Trends").click()
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    page.wait_for_timeout(1200)
+    save(page, out / "audit-trends.png", whole=True)
     page.get_by_role("radio", name="Replay").click()
     page.get_by_role("combobox", name="Under the policy").click()
     page.get_by_role("option", name="strict-2").click()
     page.get_by_role("button", name="Replay", exact=True).click()
     page.get_by_text("Decided otherwise").wait_for()
     save(page, out / "audit-replay.png", whole=True)
+    page.get_by_role("radio", name="Answers").click()
+    picker.wait_for()
+    picker.scroll_into_view_if_needed()
+    page.wait_for_timeout(800)  # a picker that is scrolled closes
+    picker.click()
+    page.get_by_role("option").filter(has_text=QUESTION).first.click()
+    page.get_by_role("button", name="Download audit JSON").wait_for()
+    page.wait_for_timeout(800)
+    save(page, out / "audit-opened.png", whole=True)
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download audit JSON").click()
+    with tempfile.TemporaryDirectory() as folder:
+        export = Path(folder) / taken.value.suggested_filename
+        taken.value.save_as(export)
+        shoot_checker(browser, export, key, out)
+    page.locator(CHIP).first.click()
+    page.get_by_role("dialog").get_by_text("Where it stands").first.click()
+    page.get_by_role("dialog").get_by_text("Code points of the document").first.wait_for()
+    save_drawer(page, out / "drawer-where.png")
+
+
+def shoot_checker(browser: Browser, export: Path, key: str, out: Path) -> None:
+    """Take the checker page, opened from its file, with the verdict on *export*."""
+    page = browser.new_page(viewport={"width": WIDE[0], "height": WIDE[1]})
+    page.goto((ROOT / "assets" / "checker.html").as_uri())
+    page.locator("#key").fill(key)
+    page.locator("#export").set_input_files(export)
+    page.locator("#verdict", has_text="VALID").wait_for()
+    page.wait_for_timeout(500)
+    page.screenshot(path=out / "checker.png")
+    print("saved checker.png")
+    page.close()
 
 
 def opened(browser: Browser, url: str, size: tuple[int, int], scheme: str = "light") -> Page:

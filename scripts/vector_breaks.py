@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from vector_edges import edge_records
 from vector_exports import (
     KEYS,
     ORIGIN,
@@ -21,16 +22,25 @@ from vector_exports import (
     trust_file,
     unspelled,
 )
+from vector_limits import limit_records
 from vector_records import AGAINST, BASE, chunk, full, probed, records, single
 
 from certirag.core.envelope import key_id
 from certirag.core.log import checkpoint_text
 
-SMALL_ORDER: Final = (
-    "01" + "00" * 31,
-    "00" * 32,
-    "ec" + "ff" * 30 + "7f",
-    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+# Every encoding of a point of order 1, 2, 4 or 8, with the sign bit and without.
+SMALL_ORDER: Final = tuple(
+    start + end
+    for start, ends in (
+        ("01" + "00" * 30, ("00", "80")),
+        ("00" * 31, ("00", "80")),
+        ("ec" + "ff" * 30, ("7f", "ff")),
+        ("ed" + "ff" * 30, ("7f", "ff")),
+        ("ee" + "ff" * 30, ("7f", "ff")),
+        ("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc", ("05", "85")),
+        ("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03", ("7a", "fa")),
+    )
+    for end in ends
 )
 OTHER: Final = KEYS[1]
 Place = tuple[str | int, ...]
@@ -821,8 +831,9 @@ def _findings() -> Iterator[tuple[str, str, Json, Step]]:
     skipped = {
         "a scope that no wording states",
         "a byte order mark that is not blank in claim and evidence",
+        "a policy with the fewest tokens",
     }
-    for name, record in records():
+    for name, record in (*records(), *edge_records(), *limit_records()):
         failed = [
             finding["rule"]
             for decision in record["decisions"]
@@ -1025,10 +1036,11 @@ def _pinned() -> Iterator[Json]:
     yield _vector("no key is pinned", "untrusted-key", good, keys=[])
     yield _vector("other keys are pinned", "untrusted-key", good, keys=hexes[1:])
     for key in SMALL_ORDER:
-        yield _vector(f"the small key {key[:4]} alone", "untrusted-key", good, keys=[key])
+        named = f"the small key {key[:4]}…{key[-2:]}"
+        yield _vector(f"{named} alone", "untrusted-key", good, keys=[key])
         forged = export(one, Made(envelope=lambda v, key=key: _forge(v, key)))
         yield _vector(
-            f"a forgery under the small key {key[:4]}",
+            f"a forgery under {named}",
             "untrusted-key",
             forged,
             keys=[key, hexes[0]],

@@ -1,31 +1,33 @@
-"""Write fixtures/vectors/vectors.jsonl.gz: exports that every checker must judge alike.
+"""Write fixtures/vectors/vectors.jsonl.xz: exports that every checker must judge alike.
 
-One JSON object per line: name, export (base64), keys (hex) or trust (base64) with root (hex),
-verdict and code. The codes are those of docs/certificate.md §4. Run it when the format or a rule
-has changed; keys, salts and times are fixed, so the same program writes the same lines.
+One JSON object per line, as docs/certificate.md §12 says. Run it when the format or a rule has
+changed; keys, salts and times are fixed, so the same program writes the same lines.
 """
 
 from __future__ import annotations
 
 import base64
-import gzip
 import json
+import lzma
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from vector_breaks import breaks
+from vector_edges import edge_records, edges
 from vector_exports import KEYS, ROOT, Json, Made, export, raw_hex, spelled, trust_file
+from vector_limits import limit_records, limits
 from vector_records import full, probed, records, single
+from vector_trust import unusable_trust, usable_trust
 
-PATH: Final = Path(__file__).resolve().parent.parent / "fixtures" / "vectors" / "vectors.jsonl.gz"
+PATH: Final = Path(__file__).resolve().parent.parent / "fixtures" / "vectors" / "vectors.jsonl.xz"
 SMALL_ORDER: Final = "01" + "00" * 31
 
 
 def lines() -> Iterator[Json]:
     """Yield every vector, the sound ones first."""
     names = set()
-    for vector in (*_valid(), *breaks()):
+    for vector in (*_valid(), *breaks(), *edges(), *limits(), *unusable_trust()):
         if vector["name"] in names:
             raise ValueError(f"two vectors are named {vector['name']!r}")
         names.add(vector["name"])
@@ -38,11 +40,12 @@ def _vector(name: str, data: bytes, **pinned: Any) -> Json:
 
 
 def _valid() -> Iterator[Json]:
-    for name, record in records():
+    for name, record in (*records(), *edge_records(), *limit_records()):
         yield _vector(name, export(record, Made()))
     yield from _written()
     yield from _logged()
     yield from _pinned()
+    yield from usable_trust()
 
 
 def _written() -> Iterator[Json]:
@@ -143,10 +146,10 @@ def main() -> None:
     """Write the file and say how much is in it."""
     written = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines())
     PATH.parent.mkdir(parents=True, exist_ok=True)
-    PATH.write_bytes(gzip.compress(written.encode("ascii"), 9, mtime=0))
+    PATH.write_bytes(lzma.compress(written.encode("ascii"), preset=9 | lzma.PRESET_EXTREME))
     count = written.count("\n")
     valid = written.count('"verdict": "VALID"')
-    print(f"{PATH.name}: {valid} VALID, {count - valid} broken, {PATH.stat().st_size} bytes")
+    print(f"{PATH.name}: {valid} VALID, {count - valid} not, {PATH.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -165,6 +165,7 @@ async function openTrust(bytes, rootHex) {
       const key = await pinnedKey(entry.public_key);
       if (key.keyid !== entry.keyid || keys.has(key.keyid)) refuse("a key is misnamed or named twice");
       const until = entry.until_index;
+      if (entry.from_index < 0 || (until !== null && until < 0)) refuse("a key's range begins or ends before 0");
       keys.set(key.keyid, { ...key, from: BigInt(entry.from_index), until: until === null ? null : BigInt(until) });
     }
     return { keys, origin: trust.origin, version: trust.version };

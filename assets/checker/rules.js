@@ -212,7 +212,7 @@ async function derive(claim, result, policy, known) {
       && isScore(score.entailed) && isScore(score.not_enough_info) && isScore(score.contradicted))
     && isScore(result.score) && isUnique(result.all_scores.map(place)) && result.needed_dropped === 0;
   of.isolated = await wasIsolated(claim, result, attached, known);
-  of.load_bearing = isScore(result.score_without) && result.score_without < policy.tau_entail;
+  of.load_bearing = isScore(result.score_without) && result.score_without < 0.5;
   of.uncontested = result.all_scores.every((score) => isScore(score.contradicted)
     && (documents.has(known.spans.get(place(score)).chunk.doc_id) || score.contradicted < policy.tau_contest));
   return of;

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import base64
 import copy
-import gzip
 import json
 import re
 import subprocess
 import sys
+from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from gate_cases import KEY, POLICY, TRUSTED, export, good_case, logged, record, with_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from vector_cases import judged, pinned, published_lines, vectors
 
 from certirag import checker
 from certirag.core import envelope as core_envelope
@@ -27,26 +27,12 @@ from certirag.core.certificate import open_export, statement_bytes
 from certirag.core.envelope import sign
 from certirag.core.schemas import published_schemas
 from certirag.core.trust import Trust, TrustedKey, open_trust, trust_bytes
-from certirag.render import certify
+from certirag.errors import CertificateError
+from certirag.render import certify, visible
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "certirag" / "checker.py"
-VECTORS = ROOT / "fixtures" / "vectors" / "vectors.jsonl.gz"
 EXPORT = export()
-
-
-def vectors() -> list[dict[str, Any]]:
-    """Return the vectors as they are published."""
-    return [json.loads(line) for line in gzip.decompress(VECTORS.read_bytes()).splitlines()]
-
-
-def pinned(vector: dict[str, Any]) -> Any:
-    """Return the keys of a vector for the checker, useless ones too."""
-    if "trust" in vector:
-        root = checker.load_key(bytes.fromhex(vector["root"]))
-        return checker.open_trust(base64.b64decode(vector["trust"]), root)
-    raw = map(bytes.fromhex, vector["keys"])
-    return {checker.key_id(key): key for key in map(Ed25519PublicKey.from_public_bytes, raw)}
 
 
 def test_it_imports_nothing_of_the_program() -> None:
@@ -69,9 +55,9 @@ def test_every_vector_has_its_verdict_and_code(capsys: pytest.CaptureFixture[str
     """Sound exports are VALID, and each broken one is refused at the step that should."""
     codes: Counter[str] = Counter()
     for vector in vectors():
-        report = checker.check(base64.b64decode(vector["export"]), pinned(vector))
-        found = (vector["name"], report.verdict, report.code)
-        assert found == (vector["name"], vector["verdict"], vector["code"]), report.reason
+        verdict, code, reason = judged(vector)
+        found = (vector["name"], verdict, code)
+        assert found == (vector["name"], vector["verdict"], vector["code"]), reason
         codes[vector["code"] or "VALID"] += 1
     with capsys.disabled():
         sys.stdout.write(f"\nvectors: {codes.total()}: {dict(codes)}\n")
@@ -89,8 +75,7 @@ def test_the_vectors_are_current() -> None:
     made = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, check=True, text=True, cwd=ROOT
     )
-    published = gzip.decompress(VECTORS.read_bytes()).decode("ascii").splitlines()
-    assert made.stdout.splitlines() == published
+    assert made.stdout.splitlines() == published_lines()
 
 
 def test_the_program_opens_what_the_checker_calls_valid() -> None:
@@ -101,8 +86,8 @@ def test_the_program_opens_what_the_checker_calls_valid() -> None:
         keys = pinned(vector)
         if isinstance(keys, checker.Trust):
             root = checker.load_key(bytes.fromhex(vector["root"]))
-            keys = open_trust(base64.b64decode(vector["trust"]), root).ring()
-        of = open_export(base64.b64decode(vector["export"]), keys)
+            keys = open_trust(vector["trust"], root).ring()
+        of = open_export(vector["export"], keys)
         measured = (of.claim_ir.claims, of.verification, of.retrieval.chunks)
         decisions, summary = certify(*measured, of.policy, of.probe)
         for now, then in zip(decisions, of.decisions, strict=True):
@@ -111,6 +96,26 @@ def test_the_program_opens_what_the_checker_calls_valid() -> None:
                 (f.rule, f.passed) for f in then.findings
             ], vector["name"]
         assert summary.decision == of.answer.decision
+
+
+def test_the_program_opens_no_trust_file_that_the_checker_refuses() -> None:
+    """What nothing can be checked with, the program does not check with either."""
+    refused = [vector for vector in vectors() if vector["verdict"] == "CANNOT CHECK"]
+    assert len(refused) >= 50
+    for vector in refused:
+        root = checker.load_key(bytes.fromhex(vector["root"]))
+        with pytest.raises(CertificateError):
+            open_trust(vector["trust"], root)
+
+
+def test_its_own_words_are_not_marked() -> None:
+    """The program prints a reason as it is: its marks are for what a file says."""
+    words = 0
+    for vector in vectors():
+        reason = re.sub("“.*”", "", judged(vector)[2])
+        assert visible(reason) == re.sub("⟨.*⟩", "", reason), vector["name"]
+        words += len(reason.split())
+    assert words > 5000
 
 
 def _shape_of(schema: dict[str, Any]) -> Any:
@@ -358,6 +363,11 @@ def test_a_trust_file_is_the_roots_or_none() -> None:
             checker.open_trust(data, root)
     with pytest.raises(checker.Unusable):
         checker.open_trust(_trust(), Ed25519PrivateKey.generate().public_key())
+    raw = bytes.fromhex(small)  # under which the key itself and zeros are a signature
+    forged = {"keyid": core_envelope.sha256_hex(raw), "sig": b64encode(raw + bytes(32)).decode()}
+    envelope = json.loads(_trust()) | {"signatures": [forged]}
+    with pytest.raises(checker.Unusable):
+        checker.open_trust(json.dumps(envelope).encode(), Ed25519PublicKey.from_public_bytes(raw))
 
 
 def _alone(tmp_path: Path, *arguments: object) -> subprocess.CompletedProcess[str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from flips import accepted_flips
 from gate_cases import KEY, TRUSTED, export, good_case, logged, record, with_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from certirag.core.certificate import open_export, statement_bytes
 from certirag.core.envelope import key_id, load_public_key, strict_json
 from certirag.errors import CertificateError
 from certirag.render import Mode, present
+from scripts.flips import accepted_flips
 
 EXPORT = export()
 
