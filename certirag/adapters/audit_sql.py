@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, inspect, select
 
 from certirag.adapters import audit_sql_query
 from certirag.adapters.audit_schema import LOG_ENTRY
@@ -50,7 +50,7 @@ from certirag.core.merkle import consistency_path, inclusion_path, root_hash
 from certirag.errors import AuditError, InputError
 from certirag.ports import LogEntry, NewEntry
 
-__all__ = ["SqlAuditLog", "file_url"]
+__all__ = ["SqlAuditLog", "file_url", "is_begun"]
 
 _LEAVES: Final = 5_000
 _PAGE: Final = 200  # entries read at a time; a content may be large
@@ -297,6 +297,16 @@ class SqlAuditLog:
 
     def _checkpoint(self, head: Head, public: bytes) -> str:
         return checkpoint_text(self.origin, head.size, head.root, public, head.signature)
+
+
+def is_begun(url: str) -> bool:
+    """Say whether the database of *url* has a log's tables already; nothing is made."""
+    database = AuditDatabase(url)
+    try:
+        with database.reading() as connection:
+            return inspect(connection).has_table(LOG_ENTRY.name)
+    finally:
+        database.close()
 
 
 def _new_origin() -> str:

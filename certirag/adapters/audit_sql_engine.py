@@ -7,6 +7,7 @@ of one line that holds no value of the statement.
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import time
@@ -16,12 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, SQLAlchemyError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from certirag.adapters.audit_schema import KEPT
-from certirag.errors import AuditError, InputError, MissingExtra
+from certirag.adapters.audit_sql_url import file_url, read_url, server_arguments, shown
+from certirag.errors import AuditError, CertiRAGError, MissingExtra
+
+__all__ = ["AuditDatabase", "connect_file", "file_url", "reason_of"]
 
 # One number for all writers of a database: SHA-256 of "certirag audit log", its first 8 bytes.
 _LOCK: Final = -0x0C942D758C5688FF
@@ -39,24 +43,19 @@ _REFUSED: Final = frozenset(
     }
 )
 _FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError, OverflowError, UnicodeError)
-
-
-def file_url(path: Path) -> str:
-    """Return the URL of the SQLite log in the file *path*."""
-    return URL.create("sqlite", database=str(path)).render_as_string()
+# The pool logs a traceback for each connection that was cut; what is raised says it in one line.
+logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
 
 
 class AuditDatabase:
     """The database of one log. *wait* bounds, in seconds, the waiting for other users of it."""
 
     def __init__(self, url: str, wait: float = 30.0) -> None:
-        self._url = _usable(url)
+        self._url = read_url(url)
         self._wait = wait
-        self.name = self._url.database or ""
+        self.name = shown(self._url)
         if self.is_sqlite:
             _make_folder(Path(self.name))
-        else:
-            self.name = self._url.render_as_string(hide_password=True)
         self._engine = self._new_engine(guarded=True)
         _ENGINES.add(self._engine)
 
@@ -79,7 +78,7 @@ class AuditDatabase:
     def reading(self) -> Iterator[Connection]:
         """Yield a connection inside one transaction that only reads; AuditError when it fails."""
         try:
-            with self._engine.connect() as connection, connection.begin():
+            with self._connected(self._engine) as connection:
                 yield connection
         except _FAILURES as error:
             raise AuditError(
@@ -108,11 +107,9 @@ class AuditDatabase:
     @contextmanager
     def outside_transactions(self) -> Iterator[Connection]:
         """Yield a PostgreSQL connection that commits each statement by itself, as VACUUM needs."""
-        engine = create_engine(
-            self._url, isolation_level="AUTOCOMMIT", poolclass=NullPool, hide_parameters=True
-        )
+        engine = self._server("AUTOCOMMIT", poolclass=NullPool)
         try:
-            with engine.connect() as connection:
+            with self._opened(engine) as connection:
                 yield connection
         except _FAILURES as error:
             raise AuditError(f"the audit log {self.name}: {reason_of(error)}") from error
@@ -124,10 +121,7 @@ class AuditDatabase:
     @contextmanager
     def _writing(self, engine: Engine) -> Iterator[Connection]:
         try:
-            with (
-                engine.connect().execution_options(**{_WRITES: True}) as connection,
-                connection.begin(),
-            ):
+            with self._connected(engine, **{_WRITES: True}) as connection:
                 if not self.is_sqlite:
                     connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
                 yield connection
@@ -137,16 +131,56 @@ class AuditDatabase:
                 "so no answer is shown"
             ) from error
 
+    @contextmanager
+    def _connected(self, engine: Engine, **options: bool) -> Iterator[Connection]:
+        """Yield a connection inside a transaction, and keep none that was broken off half-way."""
+        with (
+            self._opened(engine).execution_options(**options) as connection,
+            connection.begin(),
+        ):
+            try:
+                yield connection
+            except (SQLAlchemyError, CertiRAGError):
+                raise
+            except BaseException:
+                # What the server still has to say would be taken for its next answer.
+                connection.invalidate()
+                raise
+
+    def _opened(self, engine: Engine) -> Connection:
+        try:
+            return engine.connect()
+        except (*_FAILURES, CertiRAGError):
+            raise
+        except Exception as error:  # the driver's, of a server that says what it does not know
+            raise AuditError(
+                f"the audit log {self.name} cannot be opened ({type(error).__name__}): "
+                "check user, password and server"
+            ) from error
+
     def _new_engine(self, *, guarded: bool) -> Engine:
         try:
-            return _sqlite(self._url, self._wait, guarded) if self.is_sqlite else self._server()
+            if self.is_sqlite:
+                return _sqlite(self._url, self._wait, guarded)
+            # A server that fell silent must not hold an answer back for ever; a step may take long.
+            return self._server("READ COMMITTED", timeout=2 * self._wait if guarded else None)
         except ModuleNotFoundError as error:
             raise MissingExtra(
                 "an audit log on PostgreSQL needs pg8000: pip install 'certirag[postgres]'"
             ) from error
 
-    def _server(self) -> Engine:
-        engine = create_engine(self._url, hide_parameters=True)
+    def _server(
+        self, isolation: Any, *, timeout: float | None = None, **pool: type[NullPool]
+    ) -> Engine:
+        # READ COMMITTED, whatever the database's default is: what is read behind the lock must be
+        # newer than the wait for it.
+        engine = create_engine(
+            self._url.set(query={}),
+            connect_args={**server_arguments(self._url), "timeout": timeout},
+            isolation_level=isolation,
+            hide_parameters=True,
+            **pool,
+        )
         # Rows are sent many at a time; the driver's own executemany sends them one by one.
         engine.dialect.use_insertmanyvalues_wo_returning = True
         wait = int(self._wait * 1000)
@@ -157,6 +191,9 @@ class AuditDatabase:
             # Whatever the server's or the role's default is: durable before it returns.
             cursor.execute("SET synchronous_commit = on")
             cursor.execute(f"SET lock_timeout = {wait}")
+            if timeout is not None:
+                # A machine that is gone must not keep the others from writing.
+                cursor.execute(f"SET idle_in_transaction_session_timeout = {wait // 2}")
             connection.commit()
 
         @event.listens_for(engine, "checkout")
@@ -190,27 +227,6 @@ def reason_of(error: BaseException) -> str:
     elif not isinstance(error, DBAPIError) and isinstance(error, SQLAlchemyError):
         said = type(error).__name__
     return " ".join(str(said).split())[:300] or type(said).__name__
-
-
-def _usable(given: str) -> URL:
-    try:
-        url = make_url(given)
-    except ArgumentError as error:
-        raise InputError(
-            "the audit log's URL cannot be read: give sqlite:///FILE or "
-            "postgresql+pg8000://USER@HOST/DATABASE"
-        ) from error
-    backend = url.get_backend_name()
-    if backend == "postgresql":
-        return url.set(drivername="postgresql+pg8000")
-    if url.drivername != "sqlite" or url.query:
-        raise InputError(
-            f"an audit log is on SQLite or PostgreSQL, not on {url.drivername!r}: give "
-            "sqlite:///FILE or postgresql+pg8000://USER@HOST/DATABASE"
-        )
-    if url.database in {None, "", ":memory:"}:
-        raise InputError("the audit log must outlive the program: give sqlite:///FILE")
-    return url
 
 
 def _make_folder(path: Path) -> None:

@@ -18,6 +18,9 @@ from certirag.errors import AuditError, CertificateError
 from certirag.ports import NewEntry
 
 _PAUSE: Final = 0.05
+_OWNED: Final = text(
+    "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(:name)"
+)
 
 
 def holds(connection: Connection) -> Mapping[str, tuple[Span, ...]]:
@@ -91,7 +94,7 @@ def scrub(database: AuditDatabase) -> None:
     reads or writes all the while: what was erased stays erased, and its bytes may still be there.
 
     PostgreSQL: VACUUM FULL of the tables that hold contents, if the role owns them; otherwise
-    their owner has to run it. The server's own write-ahead log, archives of it, replicas and
+    their owner has to run it. It waits for whoever reads them, no longer than for others. The server's own write-ahead log, archives of it, replicas and
     backups hold old bytes until they expire, which is for the server's owner to see to.
     """
     if database.is_sqlite:
@@ -123,11 +126,23 @@ def _scrub_file(database: AuditDatabase) -> None:
         ) from error
 
 
+def owns_contents(database: AuditDatabase) -> bool:
+    """Say whether the role owns the tables that hold contents; a SQLite file has no roles."""
+    if database.is_sqlite:
+        return True
+    with database.reading() as connection:
+        owned = [connection.execute(_OWNED, {"name": table.name}).scalar() for table in ERASABLE]
+    return all(owned)
+
+
 def _scrub_server(database: AuditDatabase) -> None:
-    owned = text(
-        "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(:name)"
-    )
-    with database.outside_transactions() as connection:
-        for table in ERASABLE:  # a role that does not own them would be warned, not refused
-            if connection.execute(owned, {"name": table.name}).scalar():
-                connection.execute(text(f"VACUUM FULL {table.name}"))
+    try:
+        with database.outside_transactions() as connection:
+            for table in ERASABLE:  # a role that does not own them would be warned, not refused
+                if connection.execute(_OWNED, {"name": table.name}).scalar():
+                    connection.execute(text(f"VACUUM FULL {table.name}"))
+    except AuditError as error:
+        raise AuditError(
+            f"the contents are erased, but their bytes may still be in the files of the tables "
+            f"({error}): run 'certirag audit scrub' as their owner"
+        ) from error

@@ -44,7 +44,7 @@ def require_signed_head(
     if signer is None:
         raise AuditError(
             f"the audit log was last signed by the key {head.keyid[:16]}, which never handed over "
-            "to the one here: use that key, or hand over with 'certirag keys rotate'"
+            "to the one here: put that key back, or begin a log of your own"
         )
     try:
         raw = signer.public_bytes_raw()
@@ -52,8 +52,15 @@ def require_signed_head(
         open_checkpoint(text, [signer])
     except CertificateError as error:
         raise AuditError(_BROKEN) from error
-    if head.keyid != key_id(own) and head.size > _end_of(connection, head.keyid, head.size):
+    if head.keyid == key_id(own):
+        return
+    if head.size > _end_of(connection, head.keyid, head.size):
         raise AuditError(f"{_BROKEN}: the key {head.keyid[:16]} was retired before it")
+    # A program that runs on with a key that was retired would end the log for all others.
+    if head.size >= _end_of(connection, key_id(own), head.size + 1):
+        raise AuditError(
+            f"the key in use, {key_id(own)[:16]}, was retired: restart with the key that took over"
+        )
 
 
 def _linked(

@@ -29,6 +29,7 @@ def migrate(database: AuditDatabase) -> None:
             return
     with database.migrating() as connection:
         if _version(connection, database) != STEPS[-1]:  # nobody else has done it meanwhile
+            _require_every_character(connection, database)
             _upgrade(connection)
 
 
@@ -57,6 +58,18 @@ def _require_ours(tables: set[str], database: AuditDatabase) -> None:
     if tables & METADATA.tables.keys() or (database.is_sqlite and tables):
         raise AuditError(
             f"{database.name} holds tables of something else: give the audit log its own database"
+        )
+
+
+def _require_every_character(connection: Connection, database: AuditDatabase) -> None:
+    """Raise AuditError for a PostgreSQL database that cannot keep all that a question may hold."""
+    if database.is_sqlite:
+        return
+    encoding = connection.execute(text("SHOW server_encoding")).scalar()
+    if encoding != "UTF8":
+        raise AuditError(
+            f"{database.name} keeps its texts as {encoding}, which lacks most characters: "
+            "make the database with ENCODING 'UTF8' TEMPLATE template0"
         )
 
 
