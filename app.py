@@ -1,4 +1,4 @@
-"""The app's frame: page config and navigation; each page is a short script in `pages/`."""
+"""The app's frame: page config and navigation; each page is a short script in `app_pages/`."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from ui.services import offers_audit
 st.set_page_config(page_icon=Path(__file__).parent / "assets" / "icon.png", layout="centered")
 st.navigation(
     [
-        st.Page("pages/ask.py", title="Ask", icon="💬", default=True),
-        st.Page("pages/draft.py", title="Check a draft", icon="📝"),
-        st.Page("pages/corpus.py", title="Corpus", icon="📚"),
-        *([st.Page("pages/audit.py", title="Audit", icon="🗂️")] if offers_audit() else []),
-        st.Page("pages/contract.py", title="Trust contract", icon="📜"),
+        st.Page("app_pages/ask.py", title="Ask", icon="💬", default=True),
+        st.Page("app_pages/draft.py", title="Check a draft", icon="📝"),
+        st.Page("app_pages/corpus.py", title="Corpus", icon="📚"),
+        *([st.Page("app_pages/audit.py", title="Audit", icon="🗂️")] if offers_audit() else []),
+        st.Page("app_pages/contract.py", title="Trust contract", icon="📜"),
     ],
     position="top",
 ).run()

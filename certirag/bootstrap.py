@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from certirag.adapters.audit_sql import SqlAuditLog, file_url
-from certirag.audit.keys import signing_key, trusted_keys
+from certirag.adapters.audit_sql import SqlAuditLog, file_url, is_begun
+from certirag.audit.keys import key_that_may_sign, signing_key, trusted_keys
 from certirag.audit.retention_file import retention_in_force
 from certirag.core.generation import Strategy
 from certirag.core.policy import Policy
@@ -55,7 +57,7 @@ def build_services(settings: Settings) -> Services:
     verifier = make_verifier(settings.verifier, embedder)
     PreselectionRules(strategy=cast("Relevance", settings.preselection))  # refuse a wrong name now
     correction_strategy(settings.correction, embedder, verifier)
-    key = signing_key(settings.home)
+    key = key_that_may_sign(settings.home)
     return Services(
         settings=settings,
         policy=load_policy(settings.policy),
@@ -72,13 +74,52 @@ def build_services(settings: Settings) -> Services:
 
 def open_log(settings: Settings) -> AuditLog:
     """Return the audit log of *settings*, made if there is none; AuditError when it cannot be."""
-    url = settings.audit_url or file_url(settings.home / "audit.sqlite3")
+    key, path = signing_key(settings.home), settings.home / "audit.sqlite3"
+    if not settings.audit_url:
+        # For its owner only, and so are the files that SQLite puts beside it. SQLite says the rest.
+        with suppress(OSError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     return SqlAuditLog(
-        url,
-        key=signing_key(settings.home),
+        settings.audit_url or file_url(path),
+        key=key,
         retention=retention_in_force(settings.retention, settings.home).name,
         origin=settings.log_origin,
     )
+
+
+def existing_log(settings: Settings) -> AuditLog:
+    """Return the audit log that is there; InputError instead of making one only to ask it."""
+    path = settings.home / "audit.sqlite3"
+    if settings.audit_url.startswith("sqlite:///"):
+        path = Path(settings.audit_url.removeprefix("sqlite:///"))
+    if (not settings.audit_url or settings.audit_url.startswith("sqlite:")) and not path.exists():
+        raise InputError(f"{path}: there is no log: set CERTIRAG_HOME or CERTIRAG_AUDIT_URL")
+    if settings.audit_url and not is_begun(settings.audit_url):
+        raise InputError("CERTIRAG_AUDIT_URL: there is no log in this database: ask first")
+    return open_log(settings)
+
+
+def grant_role(settings: Settings, role: str, *, erases: bool) -> None:
+    """Let *role* of the audit log's PostgreSQL server read and append, or erase contents too.
+
+    The settings connect as the owner of the tables. AuditError for a role that nothing binds.
+    """
+    from certirag.adapters.audit_sql_roles import grant_application_role, grant_retention_role
+
+    (grant_retention_role if erases else grant_application_role)(settings.audit_url, role)
+
+
+def scrub_log(settings: Settings) -> None:
+    """Take the bytes of what was erased out of the database's files; AuditError when it cannot."""
+    from certirag.adapters.audit_sql_engine import AuditDatabase
+    from certirag.adapters.audit_sql_erase import owns_contents, scrub
+
+    database = AuditDatabase(settings.audit_url or file_url(settings.home / "audit.sqlite3"))
+    if not owns_contents(database):
+        raise InputError(
+            f"{database.name}: this role does not own the tables: scrub as their owner"
+        )
+    scrub(database)
 
 
 def make_writer(generator: str, strategy: str) -> Writer | None:

@@ -12,8 +12,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -25,8 +26,12 @@ from certirag.errors import CertiRAGError, InputError
 from certirag.render import Mode, present, presentation_text, visible
 from certirag.settings import STRATEGIES, Settings, read_settings
 
+if TYPE_CHECKING:
+    from certirag.services import Services
+
 REFUSED: Final = 3
 CHECK_FAILED: Final = 4
+_COUNTED: Final = 1000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,10 +67,27 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
     report = ingest_paths(options.paths, options.index, services, say_progress)
     if options.json:
         print_json(asdict(report))
-        return 0
-    for line in report.lines():
-        print(visible(line))
+    else:
+        for line in report.lines():
+            print(visible(line))
+    _note_stale(options.index, services)
     return 0
+
+
+def _note_stale(directory: Path, services: Services) -> None:
+    """Say how many logged answers lean on documents that are other ones now."""
+    from certirag.bootstrap import open_index  # noqa: PLC0415
+    from certirag.expiry import digests_of, stale_answers  # noqa: PLC0415
+
+    stale = stale_answers(services.audit_log, digests_of(open_index(directory, services)))
+    found = sum(1 for _ in islice(stale, _COUNTED))
+    if found:
+        more = "or more " if found == _COUNTED else ""
+        lean = "answer leans" if found == 1 else "answers lean"
+        note(
+            f"{found} {more}{lean} on documents that changed: "
+            f"see certirag audit stale --index {directory}"
+        )
 
 
 def _ask(options: argparse.Namespace, settings: Settings) -> int:
@@ -141,8 +163,10 @@ def _verify(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _check(options: argparse.Namespace, settings: Settings) -> int:
-    from certirag.recheck import check_file  # noqa: PLC0415
+    from certirag.bootstrap import existing_log  # noqa: PLC0415
+    from certirag.recheck import check_file, revoked_since  # noqa: PLC0415
 
+    log = existing_log(settings) if options.log else None
     reports = [
         (
             path,
@@ -158,6 +182,8 @@ def _check(options: argparse.Namespace, settings: Settings) -> int:
         )
         for path in options.files
     ]
+    if log is not None:
+        reports = [(path, revoked_since(path, log, report)) for path, report in reports]
     if options.json:
         print_json([{"file": str(path)} | asdict(report) for path, report in reports])
     else:
@@ -247,6 +273,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--root", type=Path, metavar="FILE", help="the key that signed --trust")
     check.add_argument("--sources", nargs="+", type=Path, metavar="PATH", default=[])
     check.add_argument("--rescore", action="store_true", help="run the verifier again")
+    check.add_argument(
+        "--log", action="store_true", help="ask the log, where it is at hand, if it was revoked"
+    )
     check.add_argument("--json", action="store_true")
     check.set_defaults(run=_check)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from certirag import (
     cli_audit_log,
     cli_audit_query,
+    cli_audit_roles,
     cli_keys,
     cli_replay,
     cli_retain,
@@ -21,7 +22,7 @@ def add_commands(commands: Commands) -> None:
     """Add ``audit``, ``keys`` and ``replay`` to ``certirag``."""
     audit = commands.add_parser("audit", help="ask, verify, keep and erase what is logged")
     acts = audit.add_subparsers(dest="act", required=True, metavar="COMMAND")
-    for part in (cli_audit_query, cli_audit_log, cli_retain, cli_stale):
+    for part in (cli_audit_query, cli_audit_log, cli_retain, cli_stale, cli_audit_roles):
         part.add_commands(acts)
     keys = commands.add_parser("keys", help="the keys that sign certificates and the log")
     cli_keys.add_commands(keys.add_subparsers(dest="act", required=True, metavar="COMMAND"))

@@ -75,11 +75,11 @@ def verify_command(options: argparse.Namespace, settings: Settings) -> int:
 
     if not 0 <= options.grace <= 60 * 24 * 366:
         raise InputError(f"--grace {options.grace}: give minutes, from 0 to a year")
-    keys = _keys(options, settings)
     held = [text for path in options.checkpoint for text in read_checkpoints(path)]
+    log = _existing_log(settings)
     report = verify_live(
-        _existing_log(settings),
-        keys,
+        log,
+        _keys(options, settings),
         held=held,
         grace=timedelta(minutes=options.grace),
         derived=not options.entries_only,
@@ -157,12 +157,9 @@ def report_lines(report: LogReport) -> list[str]:
 
 def _existing_log(settings: Settings) -> AuditLog:
     """Return the log that is there: a new one, made to be asked, would be intact."""
-    from certirag.bootstrap import open_log  # noqa: PLC0415  # starts fast
+    from certirag.bootstrap import existing_log  # noqa: PLC0415  # starts fast
 
-    path = settings.home / "audit.sqlite3"
-    if not settings.audit_url and not path.exists():
-        raise InputError(f"{path}: there is no log: set CERTIRAG_HOME or CERTIRAG_AUDIT_URL")
-    return open_log(settings)
+    return existing_log(settings)
 
 
 def _limits(report: LogReport) -> str:

@@ -106,6 +106,8 @@ def query_answers(options: argparse.Namespace, settings: Settings) -> int:
 def export_answers(options: argparse.Namespace, settings: Settings) -> int:
     """Write all answers that a query finds to a file, whole or not at all."""
     query = query_of(options, now=datetime.now(UTC))
+    if not options.out.name:
+        raise InputError(f"{str(options.out)!r} names no file: give one to write")
     if not options.out.absolute().parent.is_dir():
         raise InputError(
             f"{options.out}: cannot be written: {options.out.absolute().parent} is no folder"
@@ -153,6 +155,7 @@ def pages(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerPage]:
 def _write_whole(path: Path, parts: Iterable[bytes]) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        temporary.touch(0o600)  # everybody's questions are in it
         with temporary.open("wb") as file:
             file.writelines(parts)
             file.flush()
@@ -165,9 +168,9 @@ def _write_whole(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def _open(settings: Settings) -> AuditLog:
-    from certirag.bootstrap import open_log  # noqa: PLC0415  # starts fast
+    from certirag.bootstrap import existing_log  # noqa: PLC0415  # starts fast
 
-    return open_log(settings)
+    return existing_log(settings)
 
 
 def query_of(options: argparse.Namespace, *, now: datetime) -> AnswerQuery:

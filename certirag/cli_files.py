@@ -67,6 +67,8 @@ def _read_gzipped(path: Path) -> str:
 
 def write_beside(path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
+    if not path.name:
+        raise InputError(f"{str(path)!r} names no file: give one to write")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_bytes(data)

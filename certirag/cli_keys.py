@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from certirag.audit.keys import ROOT_PUBLIC, TRUST_FILE, signing_key
 from certirag.audit.rotation import retire, rotate, trust_in_force
-from certirag.bootstrap import open_log
+from certirag.bootstrap import existing_log
 from certirag.cli_say import note, print_json
 from certirag.core.envelope import key_id
 from certirag.core.trust import Trust
@@ -18,6 +18,8 @@ from certirag.settings import Settings
 
 if TYPE_CHECKING:
     from certirag.cli_say import Commands
+
+_DIGITS = 15
 
 
 def add_commands(commands: Commands) -> None:
@@ -32,20 +34,21 @@ def add_commands(commands: Commands) -> None:
         "--from-index",
         type=_index,
         metavar="N",
-        help="the first entry that it may have forged (default: the next one)",
+        help="the first entry that it may have forged (default: the next one); from there on "
+        "nothing that it signed holds any more, its own hand-over included",
     )
-    retired.add_argument("--reason", default="retired", metavar="TEXT")
+    retired.add_argument("--reason", default="retired", metavar="TEXT", help="why")
     retired.set_defaults(run=_retire)
     for parser in (listed, rotated, retired):
-        parser.add_argument("--json", action="store_true")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _list(options: argparse.Namespace, settings: Settings) -> int:
-    return _show(trust_in_force(settings.home, open_log(settings)), options, settings)
+    return _show(trust_in_force(settings.home, existing_log(settings)), options, settings)
 
 
 def _rotate(options: argparse.Namespace, settings: Settings) -> int:
-    trust = rotate(settings.home, open_log(settings), datetime.now(UTC))
+    trust = rotate(settings.home, existing_log(settings), datetime.now(UTC))
     note(
         "A new key signs from now on. Restart the servers, give the trust file to whoever checks, "
         "then retire the old key."
@@ -56,7 +59,7 @@ def _rotate(options: argparse.Namespace, settings: Settings) -> int:
 def _retire(options: argparse.Namespace, settings: Settings) -> int:
     trust = retire(
         settings.home,
-        open_log(settings),
+        existing_log(settings),
         options.key,
         datetime.now(UTC),
         until=options.from_index,
@@ -82,6 +85,6 @@ def _show(trust: Trust, options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _index(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r}: give the number of an entry, from 0")
+    if not text.isascii() or not text.isdigit() or len(text) > _DIGITS:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r}: give the number of an entry, from 0")
     return int(text)

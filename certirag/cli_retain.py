@@ -90,6 +90,8 @@ def _retain(options: argparse.Namespace, settings: Settings) -> int:
     else:
         for line in _lines(report):
             print(visible(line))
+    if not options.dry_run:
+        _say_remains(settings)
     return 0
 
 
@@ -168,7 +170,17 @@ def _erase(options: argparse.Namespace, settings: Settings) -> int:
     done = erase_on_request(_retention(settings), options.trace_id, given, datetime.now(UTC))
     if not done.entries:
         note("its contents were erased before")
+    _say_remains(settings)
     return _say(done, options, "erased")
+
+
+def _say_remains(settings: Settings) -> None:
+    """Say what an erasure leaves behind that only the owner of a database can take away."""
+    if settings.audit_url and not settings.audit_url.startswith("sqlite"):
+        note(
+            "On PostgreSQL run 'certirag audit scrub' as the owner of the tables if this role is "
+            "another; its write-ahead log, archives and backups are the operator's."
+        )
 
 
 def _say(done: Acted, options: argparse.Namespace, what: str) -> int:
@@ -182,10 +194,10 @@ def _say(done: Acted, options: argparse.Namespace, what: str) -> int:
 
 def _retention(settings: Settings) -> Retention:
     from certirag.audit.retention_file import known_policies  # noqa: PLC0415
-    from certirag.bootstrap import open_log  # noqa: PLC0415
+    from certirag.bootstrap import existing_log  # noqa: PLC0415
     from certirag.retaining import Retention  # noqa: PLC0415
 
-    return Retention.at(settings.home, open_log(settings), known_policies(settings.home))
+    return Retention.at(settings.home, existing_log(settings), known_policies(settings.home))
 
 
 def _time(text: str) -> datetime:

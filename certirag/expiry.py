@@ -10,12 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from certirag.answering import GrowingAnswer, received
 from certirag.audit.answers import open_answer
-from certirag.core.certificate import open_export
+from certirag.core.certificate import AnswerRecord, open_export
 from certirag.core.facets import AnswerQuery, AnswerRow, CitedDocument
-from certirag.core.log import parse_leaf
+from certirag.core.log import Leaf, parse_leaf
+from certirag.core.text import sha256_hex
+from certirag.errors import CertificateError, CertiRAGError
+from certirag.ingest.collect import Found, collect
+from certirag.ingest.extract import Limits
+from certirag.ingest.load import doc_id_of
 from certirag.ports import AuditLog, Index, NewEntry, Progress
 from certirag.retrieve.hybrid import RetrievalOutcome
 from certirag.services import Services
@@ -49,6 +55,12 @@ def digests_of(index: Index) -> dict[str, str]:
     return {chunk.doc_id: chunk.source.sha256 for chunk in index.chunks()}
 
 
+def digests_of_files(paths: Sequence[Path], limits: Limits) -> dict[str, str]:
+    """Return the SHA-256 of each file of *paths* by the doc_id that an ingest of them gives it."""
+    found = collect(paths, limits=limits)
+    return {doc_id_of(one.path): sha256_hex(one.data) for one in found if isinstance(one, Found)}
+
+
 def stale_answers(
     log: AuditLog, today: Mapping[str, str], *, gone: bool = False
 ) -> Iterator[StaleAnswer]:
@@ -78,18 +90,45 @@ def recheck_answers(
 ) -> Iterator[Rechecked]:
     """Check *stale* answers again, one by one; each is whole in the log before it is yielded.
 
-    Raises AuditError when the log refuses; what was yielded before stands.
+    An entry that does not hold, or was erased meanwhile, stops none of the others: the first such
+    error is raised after them. Raises AuditError when the log refuses; what was yielded stands.
     """
+    unread: list[CertiRAGError] = []
     for done, one in enumerate(stale, start=1):
         progress("Checking again", done - 1, len(stale))
-        yield _rechecked(one, index, services)
+        try:
+            leaf, old = _opened(one, services)
+        except CertiRAGError as error:
+            unread.append(error)
+        else:
+            yield _rechecked(leaf, old, index, services)
         progress("Checking again", done, len(stale))
+    if unread:
+        message = f"{len(unread)} of {len(stale)} answers could not be checked again: {unread[0]}"
+        raise CertificateError(message) from unread[0]
 
 
-def _rechecked(stale: StaleAnswer, index: Index, services: Services) -> Rechecked:
-    log = services.audit_log
+def revocation(log: AuditLog, index: int) -> Leaf | None:
+    """Return the first entry that revokes the answer of entry *index*, None while it stands."""
+    for text in log.leaves(index + 1):
+        if '"revoke"' not in text:  # a million others need not be parsed
+            continue
+        leaf = parse_leaf(text)
+        if leaf.kind == "revoke" and leaf.detail.get("target") == index:
+            return leaf
+    return None
+
+
+def _opened(stale: StaleAnswer, services: Services) -> tuple[Leaf, AnswerRecord]:
     trace_id = stale.row.facets.trace_id
-    leaf, old = open_answer(log.find(trace_id), services.trusted)
+    leaf, record = open_answer(services.audit_log.find(trace_id), services.trusted)
+    if (leaf.index, record.trace_id) != (stale.row.index, trace_id):
+        raise CertificateError(f"entry {stale.row.index} is another answer than its facets say")
+    return leaf, record
+
+
+def _rechecked(leaf: Leaf, old: AnswerRecord, index: Index, services: Services) -> Rechecked:
+    log, trace_id = services.audit_log, old.trace_id
     before = {d.claim_id for d in old.decisions if d.render_state == "VERIFIED"}
     # The places that a claim was cut from are of the old documents.
     claims = tuple(replace(claim, evidence_candidates=()) for claim in old.claim_ir.claims)

@@ -70,7 +70,11 @@ def stream_answer(
     """
     text = _bounded(question, "the question", MAX_QUESTION)
     with received(services, "question", question=text) as request:
-        yield from _answer_parts(text, index, services, asked_policy, request, progress)
+        for part in _answer_parts(text, index, services, asked_policy, request, progress):
+            if part.complete:
+                break  # whoever leaves after it has the answer: that is no failure
+            yield part
+    yield part
 
 
 def _answer_parts(

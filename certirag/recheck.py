@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,10 +16,13 @@ from certirag.bootstrap import make_embedder, make_verifier, read_limits
 from certirag.claim_ir.planted import PLANTER
 from certirag.core.certificate import AnswerRecord, open_export
 from certirag.core.envelope import key_id
+from certirag.core.log import parse_leaf
 from certirag.core.text import sha256_hex
 from certirag.core.trust import KeyRing
 from certirag.errors import CertificateError, InputError
+from certirag.expiry import revocation
 from certirag.ingest.collect import Found, collect
+from certirag.ports import AuditLog
 from certirag.render import certify
 from certirag.settings import Settings
 from certirag.verify.plant import plant_errors
@@ -56,6 +60,9 @@ def check_file(
     """
     data = _read(path)
     pinned = _pinned(settings, public_key, trust, root)
+    for source in sources:
+        if not source.exists():
+            raise InputError(f"{source}: there is no such file or folder: check the path")
     found = collect(sources, limits=read_limits(settings)) if sources else ()
     digests = {sha256_hex(source.data) for source in found if isinstance(source, Found)}
     report = check_under(data, pinned, digests if sources else None)
@@ -70,6 +77,27 @@ def check_file(
         return Checked("NOT-REPRODUCIBLE", "rescore", difference)
     again = f"every rule and, within {TOLERANCE}, every score came out again"
     return Checked("VALID", "", f"{report.reason}; {again}")
+
+
+def revoked_since(path: Path, log: AuditLog, report: Checked) -> Checked:
+    """Return *report* on the VALID export *path*, or STALE with the code ``revoked``.
+
+    *log* is the one that the export is of; it is asked for an entry that revokes the answer.
+    Raises InputError for an export of another log, or of an entry that this log has not.
+    """
+    if report.verdict != "VALID":
+        return report
+    text = json.loads(_read(path))["log"]["leaf"]
+    leaf = parse_leaf(text)
+    if leaf.origin != log.origin:
+        raise InputError(f"{path}: is of the log {leaf.origin}, not of {log.origin}: use that log")
+    if next(iter(log.leaves(leaf.index, leaf.index + 1)), "") != text:
+        return Checked("TAMPERED", "inclusion", f"entry {leaf.index} of the log here is another")
+    by = revocation(log, leaf.index)
+    if by is None:
+        return replace(report, reason=f"{report.reason}; the log has not revoked it")
+    why = str(by.detail.get("reason"))
+    return Checked("STALE", "revoked", f"entry {by.index} of the log revoked it: {why}")
 
 
 def check_under(

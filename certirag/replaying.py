@@ -8,15 +8,15 @@ it seems to, the replay refuses to speak (DESIGN §2, monotone).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from certirag.audit.answers import open_answer
 from certirag.core.certificate import AnswerRecord, RendererDecision
-from certirag.core.facets import AnswerQuery
+from certirag.core.facets import AnswerQuery, AnswerRow
 from certirag.core.policy import Policy
-from certirag.errors import AuditError, PolicyError
+from certirag.errors import AuditError, CertificateError, PolicyError
 from certirag.ports import AuditLog, Progress
 from certirag.render import certify
 
@@ -36,7 +36,10 @@ class ReplayedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """One answer under two policies; *tightens* says that the second refines the recorded one."""
+    """One answer under two policies; *tightens* says that the second refines the recorded one.
+
+    *revoked* is why the log no longer stands by the answer, "" while it does.
+    """
 
     trace_id: str
     question: str
@@ -49,6 +52,7 @@ class Replay:
     still_verified: int
     lost: tuple[ReplayedClaim, ...]
     gained: tuple[ReplayedClaim, ...]
+    revoked: str = ""
 
     @property
     def differs(self) -> bool:
@@ -103,21 +107,29 @@ def replay_log(
 ) -> Iterator[Replay]:
     """Yield the replay of every answer that *query* asks for, newest first.
 
-    Raises AuditError or CertificateError at an entry that does not hold.
+    Raises AuditError or CertificateError at an entry that does not hold, naming it.
     """
     total, done, after = log.count(query), 0, None
     while True:
         page = log.search(query, after=after, limit=_PAGE)
         for row in page.rows:
-            _, record = open_answer(log.find(row.facets.trace_id), trusted)
-            if record.trace_id != row.facets.trace_id:
-                raise AuditError(f"entry {row.index} holds another answer than its facets say")
+            record = _opened(log, row, trusted)
             done += 1
-            progress("Replaying", done, total)
-            yield replay(record, other)
+            progress("Replaying", done, max(done, total))
+            yield replace(replay(record, other), revoked=row.revoked)
         if page.after is None:
             return
         after = page.after
+
+
+def _opened(log: AuditLog, row: AnswerRow, trusted: Mapping[str, Ed25519PublicKey]) -> AnswerRecord:
+    try:
+        leaf, record = open_answer(log.find(row.facets.trace_id), trusted)
+    except CertificateError as error:
+        raise CertificateError(f"entry {row.index} of the log does not hold: {error}") from error
+    if (leaf.index, record.trace_id) != (row.index, row.facets.trace_id):
+        raise AuditError(f"entry {row.index} holds another answer than its facets say")
+    return record
 
 
 def _claim(

@@ -16,9 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent
 ASSETS = next(p for p in (_PACKAGE / "assets", _PACKAGE.parent / "assets") if p.is_dir())
 STRATEGIES: Final = ("interleaved", "generate-then-cite", "strict-quote")
 # Where and how long things are kept: no part of how an answer came about, and a secret at times.
-_KEEPING: Final = frozenset(
-    {"home", "audit_url", "retention", "log_origin", "enable_audit_page"}
-)
+_KEEPING: Final = frozenset({"home", "audit_url", "retention", "log_origin", "audit_page"})
 _SWITCH: Final = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
 _NAME_PART = re.compile(r"[^,:]+")
 
@@ -36,7 +34,7 @@ class Settings:
     *audit_url* is the audit log's database, as SQLAlchemy writes it ("": a SQLite file in *home*),
     *log_origin* the name that a new log takes in its checkpoints ("": one that is made up), and
     *retention* the policy that new entries are kept under, by name or as a file. The audit page
-    shows every user's questions to every user of the app: *enable_audit_page* takes it away.
+    shows every user's questions to every user of the app: *audit_page* takes it away.
     """
 
     home: Path = Path("~/.local/share/certirag")
@@ -67,7 +65,7 @@ class Settings:
     retention: str = "internal_faq"
     log_origin: str = ""
     audit_url: str = field(default="", repr=False)
-    enable_audit_page: bool = True
+    audit_page: bool = True
 
     def caps(self) -> dict[str, str | int | float | bool]:
         """Return what shapes an answer, for the record and its hash; no paths, no secrets."""

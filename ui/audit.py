@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from certirag.core.facets import AnswerQuery
 from ui import services
-from ui.audit_acts import draw_changed, draw_replay
-from ui.audit_answers import ask_answers, draw_answers
+from ui.audit_answers import draw_answers, draw_open_one, follow_link, open_trace
+from ui.audit_changed import draw_changed
+from ui.audit_filters import ask_answers
 from ui.audit_log import draw_log
+from ui.audit_replay import draw_replay
 from ui.audit_trends import draw_trends
 
 if TYPE_CHECKING:
-    from certirag.core.facets import AnswerQuery
     from certirag.ports import AuditLog
 
 LOG, ANSWERS, TRENDS, REPLAY, CHANGED = "Log", "Answers", "Trends", "Replay", "Changed documents"
@@ -22,15 +24,22 @@ VIEW_HELP: Final = (
     "Answers, Trends and Replay speak of the answers that the filters ask for; "
     "Log and Changed documents of all."
 )
+# Whether this session began at the address of one answer.
+_LINKED: Final = "audit_linked"
 
 
 def audit_page() -> None:
-    """Draw the whole of Audit below its heading."""
+    """Draw the whole of Audit below its heading, unless this server offers no such page."""
+    if not services.offers_audit():  # an address may lead here past the navigation
+        st.info("This server has no audit page.")
+        return
     log = services.shared().services.audit_log
+    if follow_link():
+        st.session_state[_LINKED] = True
     view = st.segmented_control(
         "View",
         VIEWS,
-        default="Log",
+        default="Answers" if st.session_state.get(_LINKED) else "Log",
         required=True,
         key="audit-view",
         help=VIEW_HELP,
@@ -41,18 +50,25 @@ def audit_page() -> None:
         draw_log(log)
     elif view == CHANGED:
         draw_changed(log)
+    elif view == ANSWERS and open_trace():
+        draw_open_one(log)
     else:
         _draw_asked(log, view, ask_answers())
 
 
 def _draw_asked(log: AuditLog, view: str, query: AnswerQuery) -> None:
     found = log.count(query)
-    st.caption(f"{found:d} answers")
     if not found:
-        st.info("No answer in the log is asked for. Widen the period, or take a filter away.")
+        _draw_none(log)
     elif view == ANSWERS:
         draw_answers(log, query, found)
-    elif view == TRENDS:
-        draw_trends(log, query)
-    elif view == REPLAY:
-        draw_replay(log, query)
+    else:
+        st.caption(f"{found:d} answers")
+        draw_trends(log, query) if view == TRENDS else draw_replay(log, query)
+
+
+def _draw_none(log: AuditLog) -> None:
+    if log.count(AnswerQuery()):
+        st.info("No answer in the log is asked for. Widen the period, or take a filter away.")
+    else:
+        st.info("The log holds no answer yet. Ask a question, or check a draft, and come back.")

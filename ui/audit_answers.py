@@ -1,93 +1,61 @@
-"""The answers of the log by what an auditor asks: filters, a page of rows, one answer opened."""
+"""The answers of the log that were asked for: a page of rows, downloads, and which one to open."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.audit.answers import export_again
 from certirag.audit.export_rows import csv_header, csv_line, json_line
-from certirag.audit.query import read_query
-from certirag.core.facets import DECISIONS, RENDER_STATES, AnswerQuery
-from ui import services
-from ui.answer import show_answer
-from ui.controls import choose_mode
-from ui.inert import draw_table, draw_text
+from certirag.render import visible
+from ui.audit_opened import draw_opened
+from ui.inert import draw_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from certirag.core.facets import AnswerRow
+    from certirag.core.facets import AnswerQuery, AnswerRow
     from certirag.ports import AuditLog
 
 PAGE_SIZE: Final = 20
 MAX_DOWNLOAD: Final = 10_000
-# Words of the page → the period of `read_query`.
-PERIODS: Final = {
-    "All time": "",
-    "Today": "today",
-    "Last 7 days": "last-7-days",
-    "Last 30 days": "last-30-days",
-    "This quarter": "this-quarter",
-    "Last quarter": "last-quarter",
-    "This year": "this-year",
-    "Last year": "last-year",
-}
-ANY: Final = "Any"
-ANSWERED: Final = "Answered (ACCEPT or STRIP)"
-DECISION_WORDS: Final = ("Any", "Answered (ACCEPT or STRIP)", "ACCEPT", "STRIP", "REJECT")
-SCORES: Final = ("Any", "0.25", "0.50", "0.67", "0.80", "0.90", "1.00")
-STATE_WORDS: Final = ("Any", "with a badge", "without a badge", "contradicted")
-ABOUT_HELP: Final = "Whole words of the question, in any order."
-DOCUMENT_HELP: Final = "Its title, id or SHA-256, as the answer cites it."
+OPEN_HELP: Final = "The address of this page then names it: ?trace= and its trace id."
+_TRACE_ID: Final = re.compile(r"[0-9a-f]{32}")
+_PARAM: Final = "trace"
+_OPEN: Final = "audit_open"
+_FOLLOWED: Final = "audit_followed"
+_CLOSED: Final = ""
 
 
-def ask_answers() -> AnswerQuery:
-    """Draw the filters and return what they ask for; InputError for words that cannot be read."""
-    now = datetime.now(UTC)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="audit-filters"):
-        period = st.selectbox("Period", tuple(PERIODS), key="audit-period", width=170)
-        decided = st.selectbox("Decision", DECISION_WORDS, key="audit-decision", width=190)
-        below = st.selectbox("Score below", SCORES, key="audit-score", width=130)
-        state = st.selectbox("A claim", STATE_WORDS, key="audit-state", width=170)
-    with st.expander("More filters"):
-        about = st.text_input("Words of the question", key="audit-about", help=ABOUT_HELP)
-        document = st.text_input("Document cited", key="audit-document", help=DOCUMENT_HELP)
-        policy = st.text_input("Policy", key="audit-policy")
-        model = st.text_input("Verifier or generator", key="audit-model")
-        corpus = st.text_input("Corpus fingerprint", key="audit-corpus")
-        reason = st.text_input("Reason code", key="audit-reason")
-        trace_id = st.text_input("Trace id", key="audit-trace")
-    chosen = DECISIONS[:2] if decided == ANSWERED else () if decided == ANY else (decided,)
-    return read_query(
-        now,
-        when=PERIODS.get(period, ""),
-        decisions=chosen,
-        score_below="" if below == ANY else below,
-        state="" if state == ANY else RENDER_STATES[STATE_WORDS.index(state) - 1],
-        about=about,
-        document=document,
-        policy=policy,
-        model=model,
-        corpus=corpus,
-        reasons=(reason,) if reason.strip() else (),
-        trace_id=trace_id,
-    )
+def follow_link() -> bool:
+    """Take the trace id that the address names, once; say whether one was taken.
+
+    Anything but 32 hex digits is dropped. A trace id is looked up, never drawn from the address.
+    """
+    asked = st.query_params.get(_PARAM, "")
+    if not asked or asked == st.session_state.get(_FOLLOWED):
+        return False
+    st.session_state[_FOLLOWED] = asked
+    if not _TRACE_ID.fullmatch(asked):
+        st.query_params.pop(_PARAM, None)
+        return False
+    st.session_state[_OPEN] = asked
+    return True
 
 
 def draw_answers(log: AuditLog, query: AnswerQuery, found: int) -> None:
-    """Draw a page of the answers that *query* asks for, and the one that is opened."""
+    """Draw a page of the answers that *query* asks for, and a picker that opens one."""
     starts: list[int | None] = st.session_state.setdefault("audit_pages", [None])
-    if st.session_state.get("audit_query") != query:
-        st.session_state["audit_query"] = query
+    if st.session_state.get("audit_query", query) != query:
         starts = st.session_state["audit_pages"] = [None]
+    st.session_state["audit_query"] = query
     page = log.search(query, after=starts[-1], limit=PAGE_SIZE)
-    draw_table(
-        ("Entry", "Time (UTC)", "Decision", "Score", "Question"),
-        [_cells(row) for row in page.rows],
-    )
+    with st.container(key="rows-answers"):
+        draw_table(
+            ("Entry", "Time (UTC)", "Decision", "Score", "Question"),
+            [_cells(row) for row in page.rows],
+        )
     with st.container(horizontal=True, vertical_alignment="center", key="audit-turn"):
         if st.button("Newer", key="audit-newer", disabled=len(starts) == 1):
             starts.pop()
@@ -95,17 +63,69 @@ def draw_answers(log: AuditLog, query: AnswerQuery, found: int) -> None:
         if st.button("Older", key="audit-older", disabled=page.after is None):
             starts.append(page.after)
             st.rerun()
+        first = (len(starts) - 1) * PAGE_SIZE + 1
+        st.caption(f"{first:d} to {first - 1 + len(page.rows):d} of {found:d}")
         _draw_downloads(log, query, found)
-    _draw_opened(log, page.rows)
+    _choose_one(page.rows)
+
+
+def open_trace() -> str:
+    """Return the trace id of the answer that is open in this session, "" when none is."""
+    trace_id = st.session_state.get(_OPEN, _CLOSED)
+    return trace_id if isinstance(trace_id, str) and _TRACE_ID.fullmatch(trace_id) else _CLOSED
+
+
+def draw_open_one(log: AuditLog) -> None:
+    """Draw the answer that is open, and the way back to the others."""
+    st.button("‹ All answers", key="audit-close", on_click=_open, args=(_CLOSED,))
+    draw_opened(log, open_trace())
+
+
+def _choose_one(rows: tuple[AnswerRow, ...]) -> None:
+    labels = {row.facets.trace_id: _label(row) for row in rows}
+    st.selectbox(
+        "Open an answer",
+        tuple(labels),
+        format_func=labels.__getitem__,
+        index=None,
+        key="audit-opened",
+        help=OPEN_HELP,
+        on_change=_open_chosen,
+    )
+
+
+def _open_chosen() -> None:
+    _open(st.session_state.get("audit-opened") or _CLOSED)
+
+
+def _open(trace_id: str) -> None:
+    """Let *trace_id* be the open answer, in this session and in the address."""
+    st.session_state[_OPEN] = st.session_state[_FOLLOWED] = trace_id
+    st.query_params.pop("claim", None)
+    if trace_id:
+        st.query_params[_PARAM] = trace_id
+    else:
+        st.query_params.pop(_PARAM, None)
+
+
+def _label(row: AnswerRow) -> str:
+    """Return how a picker names *row*; a picker shows a text letter by letter."""
+    question = " ".join(visible(row.facets.question[:90]).split())
+    return f"{row.index} · {question or 'a draft'} · trace {visible(row.facets.trace_id[:8])}"
 
 
 def _cells(row: AnswerRow) -> tuple[str, ...]:
     of = row.facets
-    marks = f"[{row.revoked}] " if row.revoked else ""
+    marks = f"[{revoked_word(row.revoked)}] " if row.revoked else ""
     decided = f"{of.decision} ({of.reason.replace('_', ' ').lower()})"
     at = of.at[:16].replace("T", " ")
     question = of.question if len(of.question) <= 120 else of.question[:119] + "…"
-    return str(row.index), at, decided, f"{of.grounding:.2f}", marks + question
+    return str(row.index), at, decided, f"{of.grounding:.2f}", marks + (question or "a draft")
+
+
+def revoked_word(reason: str) -> str:
+    """Return one word or a few on why an entry is no longer stood by."""
+    return {"stale": "revoked", "renewed": "renewed"}.get(reason, f"revoked: {reason}")
 
 
 def _draw_downloads(log: AuditLog, query: AnswerQuery, found: int) -> None:
@@ -136,30 +156,3 @@ def _rows(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerRow]:
         if page.after is None:
             return
         after = page.after
-
-
-def _draw_opened(log: AuditLog, rows: tuple[AnswerRow, ...]) -> None:
-    """Draw one answer of the page; its badges are derived again from the logged bytes."""
-    by_trace = {row.facets.trace_id: row for row in rows}
-    labels = {trace: f"Entry {row.index}, trace {trace}" for trace, row in by_trace.items()}
-    chosen = st.selectbox(
-        "Open an answer",
-        tuple(labels),
-        format_func=labels.__getitem__,
-        index=None,
-        key="audit-opened",
-    )
-    if chosen not in by_trace:
-        return
-    row = by_trace[chosen]
-    if row.revoked == "stale":
-        draw_text(
-            "Revoked: its documents changed, and it failed when it was checked again.", "lead"
-        )
-    elif row.revoked == "renewed":
-        draw_text("Its documents changed; it was checked again, and a newer entry stands.", "lead")
-    elif row.revoked:
-        draw_text(f"Revoked: {row.revoked}", "lead")
-    shared = services.shared().services
-    mode = choose_mode()
-    show_answer(export_again(log, chosen), mode, trusted=shared.trusted, floor=shared.policy)

@@ -2,48 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from certirag.audit.verify_live import verify_live
-from certirag.core.log import open_checkpoint
+from certirag.core.log import Checkpoint, open_checkpoint
+from certirag.core.trust import require_in_range
 from certirag.errors import CertificateError
 from ui import services
+from ui.audit_held import ask_held, draw_compared
+from ui.contract_check import draw_checkers
 from ui.inert import draw_facts, draw_lines, draw_text
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     from certirag.audit.verify_log import LogReport
     from certirag.ports import AuditLog
 
 _REPORT: Final = "audit_report"
-_MAX_HELD: Final = 65_536
+LONG: Final = 50_000
+# What `verify_live` calls its three parts.
+STEPS: Final = {
+    "verifying the log": 1,
+    "proving each entry": 2,
+    "comparing the answers with their entries": 3,
+}
 KEEP_HELP: Final = (
     "Keep it on another machine. Whoever holds an older checkpoint can see that the log was cut "
     "or written anew; whoever holds none cannot."
 )
 HOLDS: Final = "The log holds: every entry is where its checkpoint says."
-BROKEN: Final = "The log does not hold."
+BROKEN: Final = "The log does not hold. Do not rely on it until each line below is explained."
 
 
 def draw_log(log: AuditLog) -> None:
-    """Draw what the log is, and verify it when asked."""
+    """Draw what the log is, compare it with kept checkpoints, and verify it when asked."""
     trusted = services.shared().services.trusted
     checkpoint = log.checkpoint()
-    try:
-        newest = open_checkpoint(checkpoint, trusted.values())
-    except CertificateError as error:
-        draw_text(f"The newest checkpoint does not hold: {error}", "error")
-        return
-    draw_facts(
-        (
-            ("Log", newest.origin),
-            ("Entries", str(newest.size)),
-            ("Root", newest.root.hex()[:16]),
-            ("Signed by key", newest.keyid[:16]),
+    newest = _opened(checkpoint, trusted)
+    size = newest.size if newest else log.size()
+    if newest:
+        draw_facts(
+            (
+                ("Log", newest.origin),
+                ("Entries", str(newest.size)),
+                ("Root", newest.root.hex()[:16]),
+                ("Signed by key", newest.keyid[:16]),
+            )
         )
-    )
-    held = _held()
+        if newest.size <= 1:
+            st.caption("The log has just begun: its first entry names it, and no other is there.")
+    with st.expander("Compare with checkpoints that you kept"):
+        held = ask_held()
+        if newest:
+            draw_compared(log, newest, held, trusted)
     with st.container(horizontal=True, vertical_alignment="center", key="log-acts"):
         if st.button("Verify the whole log", type="primary", key="verify-log"):
             st.session_state[_REPORT] = _verified(log, held)
@@ -55,30 +70,39 @@ def draw_log(log: AuditLog) -> None:
             on_click="ignore",
             help=KEEP_HELP,
         )
+    if size > LONG:
+        st.caption(
+            "A log this long takes minutes to verify. `certirag audit verify` does the same on "
+            "the server."
+        )
     report = st.session_state.get(_REPORT)
     if report is not None:
-        _draw_report(report, newest.size)
+        _draw_report(report, size)
+    with st.expander("Check an answer without this server"):
+        draw_checkers(newest.keyid if newest else "")
 
 
-def _held() -> tuple[str, ...]:
-    """Return the checkpoints that the reader kept and gives back now, read as text."""
-    with st.expander("Compare with checkpoints that you kept"):
-        files = st.file_uploader(
-            "Checkpoints",
-            type=["txt"],
-            accept_multiple_files=True,
-            key="held-checkpoints",
-            label_visibility="collapsed",
-        )
-    return tuple(file.getvalue()[:_MAX_HELD].decode("utf-8", "replace") for file in files)
+def _opened(checkpoint: str, trusted: Mapping[str, Ed25519PublicKey]) -> Checkpoint | None:
+    """Return the newest checkpoint; draw why not, and return None, when nobody trusted signed it."""
+    try:
+        newest = open_checkpoint(checkpoint, trusted.values())
+        require_in_range(trusted, newest.keyid, newest.size - 1, newest.origin)
+    except CertificateError as error:
+        draw_text(f"The newest checkpoint does not hold: {error}.", "error")
+        return None
+    return newest
 
 
 def _verified(log: AuditLog, held: tuple[str, ...]) -> LogReport:
     slot = st.empty()
     with slot.status("Verifying the log") as status:
 
-        def progress(_line: str, done: int, total: int) -> None:
-            status.update(label=f"Verifying the log: {done:d} of {total:d} entries")
+        def progress(line: str, done: int, total: int) -> None:
+            step = STEPS.get(line, 0)
+            if total:
+                status.update(label=f"Verifying the log, step {step:d} of 3: {done:d} of {total:d}")
+            else:
+                status.update(label=f"Verifying the log, step {step:d} of 3: {done:d}")
 
         trusted = services.shared().services.trusted
         report = verify_live(log, trusted, held=held, progress=progress)

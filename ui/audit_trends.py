@@ -1,8 +1,8 @@
-"""How answers went over time: a chart by week, and a table by topic."""
+"""How answers went over time: a chart by week, and a table by topic, policy or reason."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 import streamlit as st
 
@@ -11,38 +11,51 @@ from ui.charts import draw_weeks
 from ui.inert import draw_table
 
 if TYPE_CHECKING:
-    from certirag.core.facets import AnswerQuery
+    from certirag.core.facets import AnswerQuery, Grouping
     from certirag.ports import AuditLog
 
-_MOST = 100
+MOST: Final = 100
+# Words of the page → the group of a trend.
+GROUPS: Final = {
+    "Topic": "topic",
+    "Policy": "policy",
+    "Reason code": "reason",
+    "Verifier": "verifier",
+}
+GROUP_HELP: Final = "The topic is the document that most of an answer's evidence stands in."
 
 
 def draw_trends(log: AuditLog, query: AnswerQuery) -> None:
-    """Draw the answers that *query* asks for by week, and their mean score by topic and week."""
-    weeks = log.trend(query, ("week",))
+    """Draw the answers that *query* asks for by week, and their mean score by group and week."""
     st.subheader("By week", anchor=False)
-    draw_weeks(weeks)
+    draw_weeks(log.trend(query, ("week",)))
     st.caption(
         "Grounding score: the share of an answer's checkable claims that got the badge. The line "
         "is its mean, the bars are answers by decision."
     )
-    st.subheader("By topic and week", anchor=False)
-    st.caption("The topic is the document that most of an answer's evidence stands in.")
-    groups = log.trend(query, ("topic", "week"))
-    draw_table(
-        ("Topic", "Week", "Answers", "Mean score", *DECISIONS),
-        [
-            (
-                row.group[0] or "none",
-                row.group[1],
-                str(row.answers),
-                f"{row.grounding:.2f}",
-                *(str(row.decisions.get(name, 0)) for name in DECISIONS),
-            )
-            for row in groups[:_MOST]
-        ],
+    chosen = st.selectbox(
+        "By week and",
+        tuple(GROUPS),
+        key="audit-group",
+        help=GROUP_HELP,
+        width=220,
+        persist_state="session",
     )
-    if len(groups) > _MOST:
-        st.caption(
-            f"{len(groups) - _MOST:d} more rows: see `certirag audit query --by topic week`."
+    words = chosen if chosen in GROUPS else "Topic"
+    groups = log.trend(query, (cast("Grouping", GROUPS[words]), "week"))
+    with st.container(key="rows-trends"):
+        draw_table(
+            (words, "Week", "Answers", "Mean score", *DECISIONS),
+            [
+                (
+                    (row.group[0] or "none")[:200],
+                    row.group[1],
+                    str(row.answers),
+                    f"{row.grounding:.2f}",
+                    *(str(row.decisions.get(name, 0)) for name in DECISIONS),
+                )
+                for row in groups[:MOST]
+            ],
         )
+    if len(groups) > MOST:
+        st.caption(f"{len(groups) - MOST:d} more rows: see `certirag audit query --by topic week`.")

@@ -17,7 +17,7 @@ from certirag.core.facets import DECISIONS
 _WEEK: Final = re.compile(r"[0-9]{4}-W[0-9]{2}")
 # Neutral hues, none of them a badge's: a tall bar is no praise.
 _COLOURS: Final = {"ACCEPT": "#4878a8", "STRIP": "#b8944f", "REJECT": "#8d969c"}
-_SCORE_COLOUR: Final = "#6b4fa0"
+_SCORE_COLOUR: Final = "#8f73c9"
 
 
 class WeekLike(Protocol):
@@ -69,9 +69,10 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
     figure.update_layout(
         barmode="stack",
         bargap=0.35,
-        height=340,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        legend={"orientation": "h", "y": 1.12},
+        height=360,
+        # Room above the bars for the legend, which takes two lines on a narrow screen.
+        margin={"l": 8, "r": 8, "t": 64, "b": 8},
+        legend={"orientation": "h", "y": 1.04, "yanchor": "bottom", "traceorder": "normal"},
         xaxis={"type": "category"},
         yaxis={"title": "Answers", "rangemode": "tozero", "automargin": True},
         yaxis2={

@@ -9,6 +9,7 @@ import streamlit as st
 
 from certirag.render import NOTICE
 from ui import services
+from ui.contract_check import draw_checkers
 from ui.contract_text import (
     DOES_NOT_MEAN,
     FAILS_CLOSED,
@@ -44,6 +45,7 @@ def contract_page() -> None:
     st.markdown(FAILS_CLOSED)
     st.subheader("Checking us", anchor=False)
     st.markdown(RECORD)
+    draw_checkers()
 
 
 def rule_words(rule: str, policy: Policy) -> str:

@@ -43,9 +43,35 @@ cannot be written, there is no answer.
 """
 RECORD: Final = """
 *Download audit JSON* gives you the signed record of an answer: question, evidence, claims,
-scores, decisions, policy and models. `certirag check FILE` derives every badge again from it on
-any machine and answers VALID, STALE, TAMPERED or NOT-REPRODUCIBLE.
+scores, decisions, policy and models, and the proof that the log holds it. A stranger can check it
+on any machine, offline, even when this server is gone:
+
+- **the checker page**, one HTML file: open it in a browser and drop the JSON on it;
+- **`certirag/checker.py`**, one Python file that an auditor can read; `certirag check FILE` runs it.
+
+They share no code with this app or with each other. Each works out every badge again and answers
+VALID, STALE or TAMPERED with the reason; `certirag check --rescore` also runs the verifier again
+and may say NOT-REPRODUCIBLE.
+
+**The log** holds every question and every answer, and is only added to. Its checkpoint is a signed
+line on all entries so far: whoever keeps one can see later that the log was changed or cut off.
+*Audit* shows the newest one, compares it with yours, and verifies every entry.
+
+**What to hold:** the public key, from the owner of the log and not from the file; the newest
+checkpoint that you saw; the checker, with its digest; and the documents, to see that they changed.
 """
+CHECKER_USE: Final = """
+Open the checker page in a browser, drop the audit JSON of an answer on it, and give the public key.
+It works offline and asks no server.
+"""
+KEY_FROM_OWNER: Final = (
+    "A key proves most when it comes from somewhere else than the answer: compare it with the one "
+    "that the owner of the log gave you."
+)
+KEYS_CHANGED: Final = (
+    "This log's key was changed: one key checks the entries of its time only. Ask the owner for "
+    "`trust.json` and the root key, which say which key is good for which entries."
+)
 # Of a rule that no policy lists: it is asked where errors were planted in an answer.
 PLANTED_RULE: Final = "planted_errors"
 PLANTED_TITLE: Final = "Planted errors are caught"

@@ -40,7 +40,7 @@ def shared() -> Shared:
 def offers_audit() -> bool:
     """Say whether the audit page is there; settings that cannot be read offer nothing."""
     try:
-        return read_settings().enable_audit_page
+        return read_settings().audit_page
     except CertiRAGError:
         return False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -35,23 +36,57 @@ def signing_key(home: Path) -> Ed25519PrivateKey:
     return private_key(home, SIGNING)
 
 
+def key_that_may_sign(home: Path) -> Ed25519PrivateKey:
+    """Return the key that *home* signs with, once its trust file lets it sign what comes next.
+
+    Raises AuditError for a key that was retired, and for one that the trust file does not name:
+    what it signed would be worth nothing.
+    """
+    key, trust = signing_key(home), read_trust(home)
+    if trust is None:
+        return key
+    keyid = key_id(key.public_key())
+    named = [one for one in trust.keys if one.keyid == keyid]
+    if not named:
+        raise AuditError(
+            f"the key in use, {keyid[:16]}, is not in {home / 'keys' / TRUST_FILE}: put back the "
+            "newest trust file, or run 'certirag keys list' to mend it from the log"
+        )
+    if named[0].until_index is not None:
+        raise AuditError(
+            f"the key in use, {keyid[:16]}, was retired ({named[0].reason or 'replaced'}): "
+            f"put the key that took over into {home / 'keys'}"
+        )
+    return key
+
+
 def private_key(home: Path, name: str) -> Ed25519PrivateKey:
-    """Return the private key *name* of *home*; its public half stands beside it as ``.pub``."""
+    """Return the private key *name* of *home*; its public half stands beside it as ``.pub``.
+
+    It is made on first use. AuditError where it was there before, by its public half, and is gone:
+    another one in its place would be a stranger to whoever trusts the first.
+    """
     folder = home / "keys"
-    path = folder / f"{name}.key"
+    path, public = folder / f"{name}.key", folder / f"{name}.pub"
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)  # questions and answers are in it
+        folder.mkdir(exist_ok=True, mode=0o700)
         if not path.exists():
+            if public.exists() and not path.exists():  # asked again: another process may be faster
+                raise AuditError(f"the key {path} is gone, {public.name} is there: put it back")
             _create(path)
-        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode) and mode & 0o077:
             raise AuditError(f"{path} can be read by others: run 'chmod 600' on it")
         key = Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+        line = raw_public_key(key.public_key()).hex() + "\n"
+        if not public.exists() or public.read_text("ascii", "replace") != line:
+            _write_whole(public, line.encode("ascii"))
     except (OSError, ValueError) as error:
-        raise AuditError(f"the key {path} cannot be used: {error}") from error
-    public = folder / f"{name}.pub"
-    line = raw_public_key(key.public_key()).hex() + "\n"
-    if not public.exists() or public.read_text("ascii", "replace") != line:
-        public.write_text(line, "ascii")
+        raise AuditError(
+            f"the key {path} cannot be used ({_reason(error)}): mend that, or set CERTIRAG_HOME "
+            "to a folder of your own"
+        ) from error
     return key
 
 
@@ -79,8 +114,13 @@ def open_trust_file(path: Path, root: Path) -> Trust:
     key = read_public_key(root)
     try:
         return open_trust(path.read_bytes(), key)
-    except (OSError, CertificateError) as error:
-        raise InputError(f"{path}: is no trust file under the root key {root}: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from error
+    except CertificateError as error:
+        raise InputError(
+            f"{path}: is no trust file under the root key {root} ({error}): put back the one that "
+            "it signed"
+        ) from error
 
 
 def read_public_key(path: Path) -> Ed25519PublicKey:
@@ -96,7 +136,11 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
                 raise InputError(f"{path}: not an Ed25519 public key")
             return load_public_key(raw_public_key(key))
         return load_public_key(bytes.fromhex(data.decode("ascii").strip()))
-    except (OSError, ValueError, CertificateError) as error:
+    except OSError as error:
+        raise InputError(
+            f"{path}: the public key cannot be read ({error.strerror}): check the path"
+        ) from error
+    except (ValueError, CertificateError) as error:
         raise InputError(f"{path}: not a public key (64 hex digits or PEM): {error}") from error
 
 
@@ -107,7 +151,7 @@ def _create(path: Path) -> None:
         serialization.PrivateFormat.Raw,
         serialization.NoEncryption(),
     )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -119,3 +163,18 @@ def _create(path: Path) -> None:
         pass
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write *path* whole or not at all: others read it meanwhile."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _reason(error: Exception) -> str:
+    """Return what the system said, without the path, which the line names already."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)

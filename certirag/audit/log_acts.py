@@ -16,6 +16,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from certirag.core.log import Leaf, rotation_message
+from certirag.core.trust import signs_no_longer
 from certirag.errors import CertificateError
 
 Range = tuple[int, int]  # first and last index, both included
@@ -36,6 +37,7 @@ class Account:
         self.kinds: Counter[str] = Counter()
         self.in_force: frozenset[str] = frozenset()  # the keys that may sign from here on
         self.unasked = 0
+        self._ends: dict[str, int] = {}  # of the keys that were retired
 
     @property
     def size(self) -> int:
@@ -115,7 +117,7 @@ class Account:
         elif leaf.kind == "rotate":
             self._rotate(leaf, keys)
         elif leaf.kind == "retire":
-            self._retire(_text(detail, "key"), detail.get("until_index"), index)
+            self._retire(_text(detail, "key"), detail.get("until_index"), index, keys)
 
     def _revoke(self, detail: Mapping[str, Any], index: int) -> None:
         target = detail.get("target")
@@ -156,12 +158,21 @@ class Account:
                 raise CertificateError(f"its {name} does not hold") from error
         self.in_force |= {new}
 
-    def _retire(self, keyid: str, until: object, index: int) -> None:
-        if keyid not in self.in_force or len(self.in_force) == 1:
+    def _retire(
+        self, keyid: str, until: object, index: int, keys: Mapping[str, Ed25519PublicKey]
+    ) -> None:
+        """End what *keyid* signs for; one that was retired before may lose more of it."""
+        earlier = self._ends.get(keyid)
+        if earlier is None and (keyid not in self.in_force or len(self.in_force) == 1):
             raise CertificateError("it retires a key that is not in force, or the last one")
-        if type(until) is not int or not 0 <= until <= index:
+        if type(until) is not int or not 0 <= until <= (index if earlier is None else earlier):
             raise CertificateError(f"it retires a key from entry {until!r} on, which is not there")
+        self._ends[keyid] = until
         self.in_force -= {keyid}
+        if not signs_no_longer(keys, keyid, until):
+            raise CertificateError(
+                "the trust file lets the key that it retires sign on: it is an older one"
+            )
 
 
 def target_ranges(detail: Mapping[str, Any], index: int) -> tuple[Range, ...]:

@@ -120,6 +120,17 @@ def require_in_range(
         )
 
 
+def signs_no_longer(trusted: Mapping[str, Ed25519PublicKey], keyid: str, until: int) -> bool:
+    """Say whether the trust file of *trusted* ends what *keyid* signs at entry *until* or before.
+
+    Without a trust file there is nothing that could say otherwise: True.
+    """
+    if not isinstance(trusted, KeyRing):
+        return True
+    ends = [one.until_index for one in trusted.trust.keys if one.keyid == keyid]
+    return all(end is not None and end <= until for end in ends)
+
+
 def trust_bytes(trust: Trust, root: Ed25519PrivateKey) -> bytes:
     """Return the trust file: a DSSE envelope of *trust*, signed by the *root* key."""
     payload = json.dumps(asdict(trust), ensure_ascii=True, allow_nan=False).encode("ascii")

@@ -1,4 +1,4 @@
-"""No text from outside reaches a Streamlit sink: a lint over app.py, pages/ and ui/."""
+"""No text from outside reaches a Streamlit sink: a lint over app.py, app_pages/ and ui/."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = [
     ROOT / "app.py",
     ROOT / "asgi.py",
-    *sorted((ROOT / "pages").glob("*.py")),
+    *sorted((ROOT / "app_pages").glob("*.py")),
     *sorted((ROOT / "ui").glob("*.py")),
 ]
 PROSE = "contract_text.py"

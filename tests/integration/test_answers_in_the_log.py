@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from draft_writer import DraftWriter
+from fake_language_model import prompt_text
 from integration_fixtures import Bench
 
 from certirag.audit.answers import export_again, open_answer
-from certirag.bootstrap import index_of_paths, open_log
+from certirag.audit.verify_log import verify_log
+from certirag.bootstrap import index_of_paths, open_log, read_limits
 from certirag.core.certificate import open_export
 from certirag.core.facets import AnswerQuery
 from certirag.core.log import Leaf, parse_leaf
-from certirag.errors import AuditError, InputError
-from certirag.expiry import digests_of, recheck_answers, stale_answers
+from certirag.drafting import PROMPT_OF
+from certirag.errors import AuditError, CertificateError, InputError
+from certirag.expiry import (
+    Rechecked,
+    digests_of,
+    digests_of_files,
+    recheck_answers,
+    revocation,
+    stale_answers,
+)
 from certirag.pipeline import answer_question, stream_answer, verify_draft
-from certirag.ports import Index
-from certirag.services import Services
+from certirag.ports import Index, LogEntry, NewEntry
+from certirag.replaying import replay_log
+from certirag.services import Services, Writer
 
 CLAIM = "Employees receive 27 days of leave."
 SECOND = "The office has a canteen."
@@ -164,3 +177,127 @@ def test_a_second_check_cannot_be_cut_in_half(services: Services, tmp_path: Path
         one.row.facets.trace_id for one in stale if one.row.facets.trace_id != done.trace_id
     ]
     assert open_export(export_again(services.audit_log, done.renewed), services.trusted)
+
+
+def _writing(services: Services) -> Services:
+    """Return *services* with a model that writes two sentences, one after the other."""
+    draft = {"text": "Full-time employees receive 27 days of annual leave. It is paid."}
+    model = DraftWriter(draft, "generate-then-cite", services.split)
+    prompts = {name: prompt_text(name) for name in PROMPT_OF.values()}
+    return replace(services, writer=Writer(model, "generate-then-cite", prompts))
+
+
+@pytest.mark.parametrize("read", [1, 2, 3])
+def test_an_answer_without_its_last_part_is_a_failure(
+    read: int, bench: Bench, services: Services
+) -> None:
+    """Whoever leaves before the last part leaves a failure, and after it, an answer."""
+    question = "How many days of annual leave do full-time employees receive?"
+    parts = stream_answer(question, bench.index("policy"), _writing(services))
+    seen = [next(parts).complete for _ in range(read)]
+    parts.close()  # type: ignore[attr-defined]
+    _, request, *rest = _leaves(services)
+    assert seen == [False, False, True][:read]
+    assert [leaf.detail.get("complete") for leaf in rest[:read]] == seen
+    ends = [leaf for leaf in rest if leaf.kind == "failed"]
+    assert [leaf.detail for leaf in ends] == (
+        [] if read == 3 else [{"request": request.trace_id, "error": "GeneratorExit"}]
+    )
+
+
+def test_a_log_that_breaks_half_way_shows_nothing_and_tells(
+    bench: Bench, services: Services
+) -> None:
+    """The answer is not shown; the request stands without an end, as one that vanished."""
+    real = services.audit_log
+
+    class Breaking:
+        def append(self, entry: NewEntry) -> object:
+            if entry.kind == "received":
+                return real.append(entry)
+            raise AuditError("no room")
+
+    broken = replace(services, audit_log=Breaking())  # type: ignore[arg-type]
+    with pytest.raises(AuditError, match="no room"):
+        verify_draft(CLAIM, bench.index("policy"), broken)
+    report = verify_log(
+        real.entries(),
+        checkpoint=real.checkpoint(),
+        keys=services.trusted,
+        grace=timedelta(minutes=-1),
+    )
+    assert (report.faults, len(report.vanished)) == ((), 1)
+
+
+def test_an_entry_that_does_not_hold_shields_no_other(services: Services, tmp_path: Path) -> None:
+    """The others are checked and revoked; then it is named. It is not stood by either."""
+    folder = tmp_path / "docs"
+    old = _index(folder, services, leave=f"# Leave\n\n{CLAIM}\n")
+    answers = [verify_draft(CLAIM, old, services) for _ in range(3)]
+    new = _index(folder, services, leave=f"# Leave\n\n{CLAIM.replace('27', '25')}\n")
+    stale = list(stale_answers(services.audit_log, digests_of(new)))
+
+    class Torn:
+        """The log, with one answer's content changed."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(services.audit_log, name)
+
+        def find(self, trace_id: str) -> LogEntry:
+            entry = services.audit_log.find(trace_id)
+            torn = trace_id == answers[1].trace_id
+            return replace(entry, content=b"{}") if torn else entry
+
+    torn = replace(services, audit_log=Torn())  # type: ignore[arg-type]
+    done: list[Rechecked] = []
+    with pytest.raises(CertificateError, match="1 of 3 answers could not be checked again: "):
+        done.extend(recheck_answers(stale, new, torn, _silent))  # those before the error count
+    assert {one.trace_id for one in done} == {answers[0].trace_id, answers[2].trace_id}
+    assert all(one.lost == ("c1",) for one in done)
+    with pytest.raises(AuditError, match="entry"):
+        list(replay_log(torn.audit_log, AnswerQuery(), services.policy, services.trusted, _silent))
+
+
+def test_a_revocation_is_found_whoever_asks(services: Services, tmp_path: Path) -> None:
+    """By its entry, in a replay, and not for an answer that stands."""
+    folder = tmp_path / "docs"
+    old = _index(folder, services, leave=f"# Leave\n\n{CLAIM}\n")
+    first = verify_draft(CLAIM, old, services)
+    log = services.audit_log
+    place = parse_leaf(log.find(first.trace_id).leaf).index
+    assert revocation(log, place) is None
+    new = _index(folder, services, leave=f"# Leave\n\n{CLAIM.replace('27', '25')}\n")
+    stale = list(stale_answers(log, digests_of(new)))
+    (done,) = recheck_answers(stale, new, services, _silent)
+    found = revocation(log, place)
+    assert found is not None
+    assert found.detail["reason"] == "stale"
+    assert revocation(log, found.detail["by"]) is None
+    replays = replay_log(log, AnswerQuery(), services.policy, services.trusted, _silent)
+    revoked = {one.trace_id: one.revoked for one in replays}
+    assert revoked == {first.trace_id: "stale", done.renewed: ""}
+
+
+def test_a_document_that_changed_back_brings_no_answer_back(
+    services: Services, tmp_path: Path
+) -> None:
+    """What was revoked stays revoked; the second check leans on text that is stale by then."""
+    folder = tmp_path / "docs"
+    text = f"# Leave\n\n{CLAIM}\n"
+    old = _index(folder, services, leave=text)
+    first = verify_draft(CLAIM, old, services)
+    new = _index(folder, services, leave=text.replace("27", "25"))
+    stale = list(stale_answers(services.audit_log, digests_of(new)))
+    (checked,) = recheck_answers(stale, new, services, _silent)
+    back = _index(folder, services, leave=text)
+    (again,) = stale_answers(services.audit_log, digests_of(back))
+    assert again.row.facets.trace_id == checked.renewed
+    rows = services.audit_log.search(AnswerQuery(trace_id=first.trace_id)).rows
+    assert [row.revoked for row in rows] == ["stale"]
+
+
+def test_files_say_the_same_as_an_index_of_them(services: Services, tmp_path: Path) -> None:
+    """A doc_id is made of the path alone, so no model is needed to see what changed."""
+    index = _index(tmp_path / "docs", services, leave=f"# Leave\n\n{CLAIM}\n", site=SECOND)
+    limits = read_limits(services.settings)
+    assert digests_of_files([tmp_path / "docs"], limits) == digests_of(index)

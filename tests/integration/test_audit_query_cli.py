@@ -133,6 +133,7 @@ def test_the_score_per_topic_and_week_is_one_command(capsys: pytest.CaptureFixtu
 
 def test_an_empty_log_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Nothing found is an answer: exit code 0 and a sentence, or empty JSON, or an empty file."""
+    open_log(read_settings())
     for words in (["list"], ["query"], ["query", "--by", "week"], ["list", "--after", "3"]):
         code, out, _ = run(capsys, *words)
         assert code == 0

@@ -40,7 +40,7 @@ def open_page(stage: Stage) -> Callable[..., AppTest]:
     """Return a function that runs the page of that name, with query parameters if given."""
 
     def opened(name: str, **query: str) -> AppTest:
-        at = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=30)
+        at = AppTest.from_file(str(ROOT / "app_pages" / f"{name}.py"), default_timeout=30)
         for key, value in query.items():
             at.query_params[key] = value
         return at.run()

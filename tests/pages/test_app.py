@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_each_page_opens_from_the_app(stage, page) -> None:
     """Every page of the navigation runs without an exception and shows its title."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()
-    at.switch_page(f"pages/{page}.py").run()
+    at.switch_page(f"app_pages/{page}.py").run()
     assert not at.exception
     assert len(at.title) == 1
 

@@ -9,19 +9,24 @@ from types import SimpleNamespace
 
 import pytest
 from builders import hostile_strings
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gate_cases import KEY, POLICY, TRUSTED, good_case, record, with_result
 from page_stage import html_of
 
 import ui.charts
 from certirag.adapters.audit_sql import SqlAuditLog
+from certirag.audit.answers import export_again
 from certirag.core.certificate import AnswerRecord, statement_bytes
 from certirag.core.envelope import key_id
 from certirag.core.facets import TrendRow, facets_of
-from certirag.core.log import parse_leaf
+from certirag.core.log import open_checkpoint, parse_leaf
+from certirag.errors import AuditError
 from certirag.ports import NewEntry
 from certirag.render import inert_html
 from ui import services
+from ui.audit import VIEWS
 from ui.audit_answers import PAGE_SIZE
+from ui.audit_held import compare, held_notes
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -33,9 +38,8 @@ def _logged(log: SqlAuditLog, number: int, **changes: object) -> AnswerRecord:
     of = replace(
         record(case),
         trace_id=f"{number:032x}",
-        question=f"Question {number}?",
         created_at=at.isoformat(timespec="seconds"),
-        **changes,
+        **{"question": f"Question {number}?", **changes},
     )
     payload = statement_bytes(of)
     request = f"{number:032x}"[::-1]
@@ -140,10 +144,13 @@ def test_a_revoked_answer_says_so(log, open_page) -> None:
     detail = {"target": target, "reason": "stale", "authoriser": ""}
     log.append(NewEntry("revoke", f"{2:032x}", START, detail=detail))
     at = _view(open_page, "Answers")
-    assert "[stale] Question 2?" in html_of(at)
+    assert "[revoked] Question 2?" in html_of(at)
+    _logged(log, 7, question="Question 2?")
     at.selectbox(key="audit-opened").set_value(f"{2:032x}").run()
     html = html_of(at)
     assert html.index("Revoked: its documents changed") < html.index("Question 2?</div>")
+    newest = parse_leaf(log.find(f"{7:032x}").leaf).index
+    assert f"entry {newest}, REJECT, trace {7:032x}" in html
 
 
 def test_pages_are_turned(log, open_page) -> None:
@@ -168,15 +175,178 @@ def test_a_replay_says_what_would_be_lost(log, open_page) -> None:
         assert not at.exception
         html = html_of(at)
         assert "<dt>Answers</dt><dd>6</dd>" in html
-        assert "<dt>Badges</dt><dd>3</dd>" in html
-        assert "<dt>Would be gained</dt><dd>0</dd>" in html
+        assert "<dt>Badges on record</dt><dd>3</dd>" in html
+        assert "<dt>Only if looser</dt><dd>0</dd>" in html
+        assert "gained" not in html
+
+
+def test_a_looser_policy_is_said_to_grant_nothing(log, open_page) -> None:
+    """What it would add is listed as what would not be shown here, beside no badge."""
+    strict = replace(POLICY, name="tight", tau_entail=1.0)
+    case = replace(good_case(), policy=strict)
+    made = replace(record(case), trace_id="e" * 32)
+    _logged(log, 50, policy=strict, decisions=made.decisions, answer=made.answer)
+    at = _view(open_page, "Replay")
+    at.selectbox(key="replay-policy").set_value("base-1").run()
+    assert any("looser than the one in force" in caption.value for caption in at.caption)
+    at.button(key="replay").click().run()
+    assert not at.exception
+    html = html_of(at)
+    assert "<dt>Only if looser</dt><dd>1</dd>" in html
+    assert "Looser: nothing of this would be shown here" in html
+    assert not [b for b in at.button if (b.key or "").startswith("chip-")]
+
+
+def test_an_address_opens_one_answer(log, open_page) -> None:
+    """Whatever the view was, once; closing it takes it from the address."""
+    at = open_page("audit", trace=f"{2:032x}")
+    assert at.segmented_control(key="audit-view").value == "Answers"
+    assert f"Trace {2:032x}" in html_of(at)
+    at.button(key="audit-close").click().run()
+    assert f"Trace {2:032x}" not in html_of(at)
+    assert "trace" not in at.query_params
+    at.selectbox(key="audit-opened").set_value(f"{4:032x}").run()
+    assert at.query_params["trace"] == f"{4:032x}"
+    assert f"Trace {4:032x}" in html_of(at)
+    at.segmented_control(key="audit-view").set_value("Trends").run()
+    assert f"Trace {4:032x}" not in html_of(at)
+
+
+@pytest.mark.parametrize("asked", ["<b>x</b>", "f" * 31, "F" * 32, "f" * 33])
+def test_an_address_of_another_form_is_dropped(log, open_page, asked) -> None:
+    """Nothing is looked up for it, and nothing of it is drawn."""
+    at = open_page("audit", trace=asked)
+    assert not at.exception
+    assert at.segmented_control(key="audit-view").value == "Log"
+    assert "trace" not in at.query_params
+    assert asked not in html_of(at)
+
+
+def test_an_answer_that_is_not_there_is_said_not_to_be(log, open_page) -> None:
+    """In words of ours: the address is not repeated."""
+    at = open_page("audit", trace="f" * 32)
+    assert "The log has no answer of that trace id" in html_of(at)
+    assert "f" * 32 not in html_of(at)
+
+
+def test_an_answer_whose_row_says_otherwise_is_not_shown(log, open_page, monkeypatch) -> None:
+    """Queries read a table that nobody signed: the opened record decides."""
+    found = log.search
+
+    def changed(query, **named):
+        page = found(query, **named)
+        rows = tuple(replace(r, facets=replace(r.facets, decision="REJECT")) for r in page.rows)
+        return replace(page, rows=rows)
+
+    monkeypatch.setattr(log, "search", changed)
+    at = open_page("audit", trace=f"{2:032x}")
+    assert "differs from its signed record" in html_of(at)
+    assert not [b for b in at.button if (b.key or "").startswith("chip-")]
+
+
+def test_filters_are_kept_while_views_change_and_can_be_cleared(log, open_page) -> None:
+    """An auditor asks once, and looks at answers, trends and a replay of the same ones."""
+    at = _view(open_page, "Answers")
+    at.selectbox(key="audit-decision").set_value("REJECT").run()
+    at.text_input(key="audit-about").set_value("question").run()
+    at.segmented_control(key="audit-view").set_value("Log").run()
+    at.segmented_control(key="audit-view").set_value("Trends").run()
+    assert at.selectbox(key="audit-decision").value == "REJECT"
+    assert at.text_input(key="audit-about").value == "question"
+    assert any(caption.value == "3 answers" for caption in at.caption)
+    at.button(key="audit-clear").click().run()
+    assert any(caption.value == "6 answers" for caption in at.caption)
+
+
+def test_a_log_without_answers_says_so(log, open_page, tmp_path, monkeypatch) -> None:
+    """A fresh log holds, has one entry, and nothing to list."""
+    fresh = SqlAuditLog(f"sqlite:///{tmp_path}/fresh.sqlite3", key=KEY)
+    shared = services.shared()
+    fake = SimpleNamespace(**{**vars(shared.services), "audit_log": fresh})
+    monkeypatch.setattr(services, "shared", lambda: services.Shared(fake))
+    at = open_page("audit")
+    assert any("has just begun" in caption.value for caption in at.caption)
+    at.button(key="verify-log").click().run()
+    assert "The log holds" in html_of(at)
+    for view in ("Answers", "Trends", "Replay"):
+        at.segmented_control(key="audit-view").set_value(view).run()
+        assert any("holds no answer yet" in info.value for info in at.info)
+        assert not at.exception
+
+
+def test_a_checkpoint_of_a_stranger_is_said_not_to_hold(log, open_page, monkeypatch) -> None:
+    """Nothing of it is drawn as the log's state, and the log can still be verified."""
+    stranger = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
+    shared = services.shared()
+    trusted = {key_id(stranger.public_key()): stranger.public_key()}
+    fake = SimpleNamespace(**{**vars(shared.services), "trusted": trusted})
+    monkeypatch.setattr(services, "shared", lambda: services.Shared(fake))
+    at = open_page("audit")
+    html = html_of(at)
+    assert "The newest checkpoint does not hold" in html
+    assert "<dt>Root</dt>" not in html
+    at.button(key="verify-log").click().run()
+    assert "The log does not hold" in html_of(at)
+    at = open_page("audit", trace=f"{2:032x}")
+    assert not [b for b in at.button if (b.key or "").startswith("chip-")]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_database_that_is_gone_is_one_line(log, open_page, monkeypatch, view) -> None:
+    """Every view says it plainly and draws nothing that it no longer knows."""
+    at = _view(open_page, view)
+
+    def gone(*_given, **_named):
+        raise AuditError("the audit log cannot be read: the file is gone")
+
+    for name in ("checkpoint", "size", "count", "search", "find", "documents", "trend", "entries"):
+        monkeypatch.setattr(log, name, gone)
+    at.run()
+    assert not at.exception
+    assert "the file is gone" in html_of(at)
+    assert "Question" not in html_of(at)
+
+
+def test_kept_checkpoints_are_read_out_of_files(log) -> None:
+    """One, several in a file, the one of an export; anything else is one that does not fit."""
+    first = log.checkpoint()
+    _logged(log, 8)
+    second = log.checkpoint()
+    export = export_again(log, f"{2:032x}")
+    newest = open_checkpoint(second, TRUSTED.values())
+    assert held_notes(f"{first}\n{second}".encode()) == (first, second)
+    assert held_notes(first.replace("\n", "\r\n").encode()) == (first,)
+    assert held_notes(export) == (second,)
+    assert all(compare(log, newest, note, TRUSTED).fits for note in (first, second))
+    for content in (b"", b"{}", b"{", b"x", b"\xff\xfe", b'{"log": 1}', first[:-5].encode()):
+        found = [compare(log, newest, note, TRUSTED) for note in held_notes(content)]
+        assert found
+        assert not any(one.fits for one in found)
+
+
+def test_a_kept_checkpoint_that_does_not_fit_is_said_why(log, tmp_path) -> None:
+    """Of another log, of more entries than there are, of another history."""
+    newest = open_checkpoint(log.checkpoint(), TRUSTED.values())
+    other = SqlAuditLog(f"sqlite:///{tmp_path}/other.sqlite3", key=KEY)
+    fork = SqlAuditLog(f"sqlite:///{tmp_path}/fork.sqlite3", key=KEY, origin=log.origin)
+    for number in (1, 2):
+        _logged(fork, number)
+    before = compare(log, newest, fork.checkpoint(), TRUSTED)
+    for number in range(3, 9):
+        _logged(fork, number)
+    after = compare(log, newest, fork.checkpoint(), TRUSTED)
+    stranger = compare(log, newest, other.checkpoint(), TRUSTED)
+    assert [one.fits for one in (before, after, stranger)] == [False] * 3
+    assert "another root" in before.line
+    assert "cut off" in after.line
+    assert "another log" in stranger.line
 
 
 def test_changed_documents_are_listed(log, open_page, monkeypatch) -> None:
     """The corpus holds the document with other bytes: the answers that lean on it are stale."""
     at = _view(open_page, "Changed documents")
     assert any("No answer leans" in caption.value for caption in at.caption)
-    monkeypatch.setattr("ui.audit_acts.digests_of", lambda index: {"leave": "0" * 64})
+    monkeypatch.setattr("ui.audit_changed.digests_of", lambda index: {"leave": "0" * 64})
     at.run()
     assert "Leave policy" in html_of(at)
     assert "Question 2?" in html_of(at)
@@ -230,10 +400,14 @@ def test_hostile_text_stays_inert(log, open_page, _name, text) -> None:
         assert inert_html(text) in html_of(_view(open_page, "Trends"))
 
 
-def test_the_page_can_be_taken_away(monkeypatch) -> None:
-    """A server whose users may not read each other's questions has no such page."""
+def test_the_page_can_be_taken_away(log, open_page, monkeypatch) -> None:
+    """A server whose users may not read each other's questions has no such page, by no address."""
     assert services.offers_audit()
-    monkeypatch.setenv("CERTIRAG_ENABLE_AUDIT_PAGE", "false")
+    monkeypatch.setenv("CERTIRAG_AUDIT_PAGE", "false")
     assert not services.offers_audit()
+    at = open_page("audit", trace=f"{2:032x}")
+    assert [info.value for info in at.info] == ["This server has no audit page."]
+    assert "Question" not in html_of(at)
+    assert not at.get("segmented_control")
     monkeypatch.setenv("CERTIRAG_MAX_CLAIMS", "many")
     assert not services.offers_audit()

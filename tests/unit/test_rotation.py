@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,8 +14,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from gate_cases import record
 from memory_log import MemoryLog
 
-from certirag.audit.keys import read_trust, signing_key, trusted_keys
+from certirag.audit.keys import key_that_may_sign, read_trust, signing_key, trusted_keys
 from certirag.audit.rotation import retire, rotate, trust_in_force
+from certirag.audit.verify_log import LogReport, verify_log
 from certirag.core.certificate import export_bytes, open_export, statement_bytes
 from certirag.core.envelope import envelope_json, key_id, raw_public_key, sign
 from certirag.core.log import parse_leaf, rotation_message
@@ -105,6 +108,155 @@ def test_a_rotation_that_was_cut_off_is_finished(
     assert len(trust.keys) == 2
 
 
+@pytest.mark.parametrize("at", ["public half", "power"])
+def test_a_rotation_cut_off_at_its_end_is_over(
+    at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the new key signs, what is left of the old one is cleared up by whatever comes next."""
+    log = MemoryLog(signing_key(tmp_path))
+    trust_in_force(tmp_path, log)
+    with monkeypatch.context() as patched:
+        if at == "power":
+            patched.setattr("certirag.audit.rotation._settle", _broken)
+        else:
+            patched.setattr(Path, "unlink", _broken_for_next)
+        with pytest.raises((OSError, AuditError)):
+            rotate(tmp_path, log, NOW)
+    if (
+        at == "power"
+    ):  # it struck when the trust file was written, so the rotation is to be finished
+        rotate(tmp_path, log, NOW)
+    new = signing_key(tmp_path)
+    log._key = new
+    assert trust_in_force(tmp_path, log).keys[-1].keyid == key_id(new.public_key())
+    rotate(tmp_path, log, NOW)
+    assert [parse_leaf(text).kind for text in log.leaves()].count("rotate") == 2
+    assert not [*(tmp_path / "keys").glob("next.*")]
+
+
+_UNLINK = Path.unlink
+
+
+def _broken_for_next(path: Path, missing_ok: bool = False) -> None:
+    if path.name == "next.pub" and path.exists():
+        raise OSError("power")
+    _UNLINK(path, missing_ok)
+
+
+def test_a_retirement_that_was_cut_off_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log has it and the trust file has not: what comes next takes it over from the log."""
+    log, old, new = _after_rotation(tmp_path)
+    log._key = new
+    late = _answered(log, old)
+    with monkeypatch.context() as patched:
+        patched.setattr("certirag.audit.rotation._write", _broken)
+        with pytest.raises(OSError, match="power"):
+            retire(tmp_path, log, key_id(old.public_key()), NOW, until=2, reason="stolen")
+    open_export(late, trusted_keys(tmp_path))  # not yet
+    ended = trust_in_force(tmp_path, log).keys[0]
+    assert (ended.until_index, ended.reason) == (2, "retired")
+    with pytest.raises(CertificateError, match="retired before"):
+        open_export(late, trusted_keys(tmp_path))
+    retire(tmp_path, log, key_id(old.public_key()), NOW, until=2, reason="stolen")
+    assert [parse_leaf(text).kind for text in log.leaves()].count("retire") == 1
+    assert trust_in_force(tmp_path, log).keys[0].reason == "stolen"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_older_trust_file_brings_no_key_back(version: int, tmp_path: Path) -> None:
+    """The log remembers who took over and who was retired, whatever file is put back."""
+    path = tmp_path / "keys" / "trust.json"
+    old = signing_key(tmp_path)
+    log = MemoryLog(old)
+    trust_in_force(tmp_path, log)
+    files = {1: path.read_bytes()}
+    rotate(tmp_path, log, NOW)
+    files[2] = path.read_bytes()
+    log._key = signing_key(tmp_path)
+    newest = retire(tmp_path, log, key_id(old.public_key()), NOW, until=None, reason="")
+    late = _answered(log, old)
+    path.write_bytes(files[version])
+    report = _verified(log, trusted_keys(tmp_path))
+    assert any("older one" in fault or "not trusted" in fault for fault in report.faults)
+    mended = trust_in_force(tmp_path, log)
+    ranges = [(one.keyid, one.from_index, one.until_index) for one in mended.keys]
+    assert ranges == [(one.keyid, one.from_index, one.until_index) for one in newest.keys]
+    with pytest.raises(CertificateError, match="retired before"):
+        open_export(late, trusted_keys(tmp_path))
+    assert key_that_may_sign(tmp_path)
+
+
+def _verified(log: MemoryLog, keys: Mapping[str, Ed25519PublicKey]) -> LogReport:
+    return verify_log(log.entries(), checkpoint=log.checkpoint(), keys=keys)
+
+
+def test_a_key_that_lost_once_may_lose_more(tmp_path: Path) -> None:
+    """Retired, and later found to be stolen earlier: two entries, and the log stays whole."""
+    log, old, new = _after_rotation(tmp_path)
+    log._key = new
+    for _ in range(3):
+        log.append(NewEntry("received", "0" * 32, NOW, b"{}", detail={"of": "question"}))
+    for until in (4, 3, 2):
+        retire(tmp_path, log, key_id(old.public_key()), NOW, until=until, reason="")
+    assert _verified(log, trusted_keys(tmp_path)).faults == ()
+    longer = {"key": key_id(old.public_key()), "until_index": 3}
+    log.append(NewEntry("retire", "", NOW, detail=longer))
+    (fault,) = _verified(log, trusted_keys(tmp_path)).faults
+    assert "retires a key from entry 3 on" in fault
+
+
+def test_nobody_rotates_beside_another(tmp_path: Path) -> None:
+    """One program changes the keys at a time; the others are told to wait, and do nothing."""
+    log, old, _ = _after_rotation(tmp_path)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "keys").iterdir()}
+    with (tmp_path / "keys" / "keys.lock").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        for act in (
+            lambda: rotate(tmp_path, log, NOW),
+            lambda: trust_in_force(tmp_path, log),
+            lambda: retire(tmp_path, log, key_id(old.public_key()), NOW, until=1, reason=""),
+        ):
+            with pytest.raises(AuditError, match="wait until it is done"):
+                act()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "keys").iterdir()} == before
+    assert log.size() == 2
+
+
+def test_a_key_that_is_gone_is_not_made_anew(tmp_path: Path) -> None:
+    """Neither the key that signs nor the root: a stranger in its place would be found too late."""
+    log, _, _ = _after_rotation(tmp_path)
+    for name in ("root", "signing"):
+        (tmp_path / "keys" / f"{name}.key").unlink()
+        with pytest.raises(AuditError, match="put it back"):
+            rotate(tmp_path, log, NOW)
+    assert log.size() == 2
+
+
+def test_a_trust_file_that_is_gone_is_not_made_anew(tmp_path: Path) -> None:
+    """Without it every key would sign for everything again."""
+    log, _, _ = _after_rotation(tmp_path)
+    (tmp_path / "keys" / "trust.json").unlink()
+    with pytest.raises(InputError, match="put it back"):
+        trust_in_force(tmp_path, log)
+
+
+def test_a_key_that_may_not_sign_is_refused(tmp_path: Path) -> None:
+    """One that was retired, and one that the trust file does not know."""
+    log, old, _ = _after_rotation(tmp_path)
+    path = tmp_path / "keys" / "signing.key"
+    retire(tmp_path, log, key_id(old.public_key()), NOW, until=None, reason="stolen")
+    path.write_bytes(old.private_bytes_raw())
+    with pytest.raises(AuditError, match=r"was retired \(stolen\)"):
+        key_that_may_sign(tmp_path)
+    path.write_bytes(b"s" * 32)
+    with pytest.raises(AuditError, match="is not in"):
+        key_that_may_sign(tmp_path)
+    with pytest.raises(InputError, match="neither in"):
+        trust_in_force(tmp_path, log)
+
+
 def _broken(*_arguments: object) -> None:
     raise OSError("power")
 
@@ -139,6 +291,10 @@ def test_only_what_is_there_can_be_retired(tmp_path: Path) -> None:
         retire(tmp_path, log, "zz", NOW, until=None, reason="")
     with pytest.raises(InputError, match="names 0 keys"):
         retire(tmp_path, log, "", NOW, until=None, reason="")
+    with pytest.raises(InputError, match="has the entries 0 to 1"):
+        retire(tmp_path, log, name, NOW, until=3, reason="")
+    with pytest.raises(InputError, match="one line"):
+        retire(tmp_path, log, name, NOW, until=1, reason="a\nb")
     retire(tmp_path, log, name, NOW, until=1, reason="")
     with pytest.raises(InputError, match="only shrink"):
         retire(tmp_path, log, name, NOW, until=2, reason="")

@@ -1,0 +1,117 @@
+"""One answer of the log, opened: what its entry says, whether it still stands, and the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from certirag.audit.answers import export_again, open_answer
+from certirag.core.facets import AnswerQuery
+from certirag.errors import AuditError
+from ui import services
+from ui.answer import show_answer
+from ui.controls import choose_mode
+from ui.inert import draw_facts, draw_lines, draw_text
+
+if TYPE_CHECKING:
+    from certirag.core.certificate import AnswerRecord
+    from certirag.core.facets import AnswerRow
+    from certirag.core.log import Leaf
+    from certirag.ports import AuditLog
+
+NOT_THERE: Final = (
+    "The log has no answer of that trace id. It may have been erased, or be of another log."
+)
+OTHERWISE: Final = (
+    "What queries read of this answer differs from its signed record, so it is not shown: verify "
+    "the whole log."
+)
+STALE: Final = (
+    "Revoked: its documents changed, and it failed when it was checked again. The badges below "
+    "are those of then."
+)
+RENEWED: Final = (
+    "Its documents changed; it was checked again, and a newer entry stands. The badges below are "
+    "those of then."
+)
+_MOST_NEWER: Final = 5
+
+
+def draw_opened(log: AuditLog, trace_id: str) -> None:
+    """Draw the answer *trace_id*; its badges are derived again from the logged bytes.
+
+    Raises AuditError or CertificateError for an entry that was erased or does not hold; nothing
+    of the answer has been drawn then.
+    """
+    rows = log.search(AnswerQuery(trace_id=trace_id, parts=True), limit=1).rows
+    if not rows:
+        draw_text(NOT_THERE, "error")
+        return
+    shared = services.shared().services
+    leaf, record = open_answer(log.find(trace_id), shared.trusted)
+    export = export_again(log, trace_id)
+    if not _agrees(rows[0], leaf, record):
+        raise AuditError(OTHERWISE)
+    _draw_standing(log, rows[0])
+    _draw_entry(leaf, record)
+    mode = choose_mode()
+    show_answer(export, mode, trusted=shared.trusted, floor=shared.policy)
+    st.caption(
+        "Download audit JSON gives the signed record with its proof from the newest checkpoint. "
+        "How a stranger checks it: Trust contract, Checking us."
+    )
+
+
+def _agrees(row: AnswerRow, leaf: Leaf, record: AnswerRecord) -> bool:
+    of = row.facets
+    return (row.index, of.trace_id, of.at, of.decision, of.policy) == (
+        leaf.index,
+        record.trace_id,
+        record.created_at,
+        record.answer.decision,
+        record.policy.name,
+    )
+
+
+def _draw_standing(log: AuditLog, row: AnswerRow) -> None:
+    """Say before anything else that an answer is no longer stood by, and what came after it."""
+    if not row.revoked:
+        return
+    words = {"stale": STALE, "renewed": RENEWED}.get(row.revoked, f"Revoked: {row.revoked}")
+    draw_text(words, "error")
+    newer = _newer(log, row)
+    if newer:
+        st.caption("Newer answers of the log to the same question:")
+        draw_lines(
+            f"entry {one.index}, {one.facets.decision}, trace {one.facets.trace_id}"
+            for one in newer
+        )
+
+
+def _newer(log: AuditLog, row: AnswerRow) -> list[AnswerRow]:
+    of = row.facets
+    if not of.question.strip():
+        return []
+    page = log.search(AnswerQuery(about=of.question[:512]), limit=50)
+    same = [r for r in page.rows if r.index > row.index and r.facets.question == of.question]
+    return same[:_MOST_NEWER]
+
+
+def _draw_entry(leaf: Leaf, record: AnswerRecord) -> None:
+    models = {model.role: f"{model.name} {model.version}" for model in record.models}
+    with st.expander("The log entry", expanded=True):
+        draw_facts(
+            (
+                ("Entry", str(leaf.index)),
+                ("Log", leaf.origin),
+                ("Logged (UTC)", leaf.at[:19].replace("T", " ")),
+                ("Policy", record.policy.name),
+                ("Verifier", models.get("verifier", "none")),
+                ("Generator", models.get("generator", record.claim_ir.generator)),
+                ("Retention", leaf.retention or "none"),
+                ("Signed by key", leaf.keyid[:16]),
+                ("Corpus", str(record.retrieval.settings.get("corpus", "none"))[:16]),
+                ("Configuration", record.config_hash[:16]),
+            )
+        )

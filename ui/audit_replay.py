@@ -1,0 +1,114 @@
+"""The logged answers under another policy: what would be lost, and never a badge that is gained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from certirag.bootstrap import load_policy, policy_names
+from certirag.replaying import replay_log
+from ui import services
+from ui.inert import draw_facts, draw_table, draw_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from certirag.core.facets import AnswerQuery
+    from certirag.ports import AuditLog
+    from certirag.replaying import Replay, ReplayedClaim
+
+MOST: Final = 2_000
+SHOWN: Final = 25
+_REPLAYED: Final = "audit_replayed"
+REPLAY_HELP: Final = (
+    "Nothing is measured again: each badge is derived from the recorded scores under this policy."
+)
+LOOSER: Final = "Looser: nothing of this would be shown here"
+LOOSER_WHY: Final = (
+    "An answer keeps the strictest policy that it was made under, and a caller can only tighten "
+    "it. These claims have no badge; the reason is that of the policy on record."
+)
+
+
+def draw_replay(log: AuditLog, query: AnswerQuery) -> None:
+    """Replay the answers that *query* asks for under a policy that the reader chooses."""
+    names = policy_names()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="replay-acts"):
+        name = st.selectbox(
+            "Under the policy",
+            names,
+            key="replay-policy",
+            help=REPLAY_HELP,
+            width=220,
+            persist_state="session",
+        )
+        begun = st.button("Replay", type="primary", key="replay")
+    if name not in names:
+        return
+    own = services.shared().services.policy
+    if not load_policy(name).refines(own):
+        st.caption(
+            "This policy is looser than the one in force here: it can be replayed, and nothing "
+            "that it would add is shown as a badge anywhere."
+        )
+    if log.count(query) > MOST:
+        st.info(
+            f"More than {MOST:d} answers: choose a shorter period, or run "
+            "`certirag replay --log` on the server."
+        )
+        return
+    if begun:
+        st.session_state[_REPLAYED] = (name, query, _replayed(log, query, name))
+    kept = st.session_state.get(_REPLAYED)
+    if kept is not None and kept[:2] == (name, query):
+        _draw_replayed(kept[2])
+
+
+def _replayed(log: AuditLog, query: AnswerQuery, name: str) -> tuple[Replay, ...]:
+    slot = st.empty()
+    with slot.status("Replaying") as status:
+
+        def progress(_line: str, done: int, total: int) -> None:
+            status.update(label=f"Replaying: {done:d} of {total:d}")
+
+        trusted = services.shared().services.trusted
+        found = tuple(replay_log(log, query, load_policy(name), trusted, progress))
+    slot.empty()
+    return found
+
+
+def _draw_replayed(replays: Sequence[Replay]) -> None:
+    lost = [(one, claim) for one in replays for claim in one.lost]
+    looser = [(one, claim) for one in replays for claim in one.gained]
+    draw_facts(
+        (
+            ("Answers", str(len(replays))),
+            ("Badges on record", str(sum(one.verified for one in replays))),
+            ("Would be lost", str(len(lost))),
+            ("Only if looser", str(len(looser))),
+            ("Decided otherwise", str(sum(one.decision != one.becomes for one in replays))),
+        )
+    )
+    if lost:
+        draw_text("Would be lost", "lead")
+        _draw_claims(lost, "rows-lost")
+    if looser:
+        draw_text(LOOSER, "lead")
+        st.caption(LOOSER_WHY)
+        _draw_claims(looser, "rows-looser")
+    if not lost and not looser:
+        st.caption("No badge would be lost: both policies decide alike on these answers.")
+
+
+def _draw_claims(rows: Sequence[tuple[Replay, ReplayedClaim]], key: str) -> None:
+    with st.container(key=key):
+        draw_table(
+            ("Trace", "Answer", "Claim", "Because"),
+            [
+                (one.trace_id[:8], f"{one.decision} → {one.becomes}", claim.text, claim.reason)
+                for one, claim in rows[:SHOWN]
+            ],
+        )
+    if len(rows) > SHOWN:
+        st.caption(f"{len(rows) - SHOWN:d} more: `certirag replay --log` lists them all.")
