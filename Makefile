@@ -33,6 +33,7 @@ test: $(VENV)/installed-dev
 prove: $(VENV)/installed-dev
 	@echo "Proofs and state machines"; nice $(BIN)/python -m pytest -q -n 3 tests/proofs
 	@echo "Mutants of the gate, the rules and the policy"; nice $(BIN)/python scripts/mutate.py --jobs 4
+	@echo "Every bit of ten real certificates, by both checkers"; nice $(BIN)/python scripts/flip_bits.py --jobs 4
 
 fix: $(VENV)/installed-dev
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

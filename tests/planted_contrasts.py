@@ -76,7 +76,7 @@ def _rows() -> tuple[Row, ...]:
 @cache
 def _chunks() -> tuple[tuple[str, EvidenceChunk, str], ...]:
     """Return every chunk with the name of its corpus and the whole text of its document."""
-    services = build_services(read_settings({}))
+    services = build_services(read_settings())
     chunks = []
     for corpus in sorted(path for path in CORPORA.iterdir() if path.is_dir()):
         found = read_corpus(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import subprocess
 import venv
@@ -15,12 +14,11 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from certirag.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = os.environ.get("CERTIRAG_CHROMIUM", "/usr/bin/chromium")
 DOCUMENTS = {
     "leave.md": "# Leave\n\n## Annual leave\n\nFull-time employees receive 27 days of annual leave "
     "per year. Unused days expire on 31 March.\n",
@@ -197,17 +195,6 @@ def test_a_copied_checker_knows_the_keys_of_a_rotated_log(kept, interpreter, tmp
         folder = tmp_path / name
         folder.mkdir()
         assert _verdicts(interpreter, folder, both, *keys) == verdicts, name
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Return a Chromium of this file's own."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture
