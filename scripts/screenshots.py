@@ -158,7 +158,7 @@ def shoot_audit(browser: Browser, address: str, out: Path) -> None:
     """Take the audit page over what was asked before, and the checker page on one export of it."""
     page = opened(browser, f"{address}/audit", WIDE)
     page.get_by_role("button", name="Verify the whole log").click()
-    page.get_by_text("The log holds").wait_for()
+    page.locator(".st-key-log-report").get_by_text("The log holds").wait_for()
     save(page, out / "audit-log.png")
     with page.expect_download() as taken:
         page.get_by_text("Check an answer without this server").click()

@@ -53,6 +53,7 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
                     y=[int(row.decisions.get(name, 0)) for row in weeks],
                     name=name,
                     marker_color=_COLOURS[name],
+                    width=min(0.65, 0.1 + 0.1 * len(weeks)),  # a lone week is no wall
                 )
                 for name in DECISIONS
             ),
