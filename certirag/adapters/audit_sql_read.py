@@ -70,9 +70,12 @@ def key_of(connection: Connection, head: Head) -> bytes:
 
 def origin_of(connection: Connection) -> str:
     """Return the name that the genesis gives, "" for an empty log."""
-    leaf = connection.execute(select(LOG_ENTRY.c.leaf).where(LOG_ENTRY.c.seq == 0)).scalar()
-    if leaf is None and size_of(connection) == 0:
-        return ""
+    first = select(LOG_ENTRY.c.leaf).where(LOG_ENTRY.c.seq == 0)
+    leaf = connection.execute(first).scalar()
+    if leaf is None:
+        if size_of(connection) == 0:
+            return ""
+        leaf = connection.execute(first).scalar()  # somebody has begun the log in between
     try:
         genesis = parse_leaf(leaf or "")
     except CertificateError as error:

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -29,6 +30,7 @@ from certirag.adapters.audit_schema import METADATA, indexed_text
 from certirag.adapters.audit_sql import SqlAuditLog, file_url
 from certirag.adapters.audit_sql_engine import AuditDatabase
 from certirag.adapters.audit_sql_migrate import STEPS, VERSION_TABLE
+from certirag.adapters.audit_sql_read import origin_of
 from certirag.adapters.audit_sql_roles import grant_application_role, grant_retention_role
 from certirag.adapters.audit_sql_tree import TreeNodes
 from certirag.core.facets import AnswerQuery, CitedDocument, facets_of
@@ -458,3 +460,16 @@ def test_a_server_that_went_away_comes_back(postgres_server: Server) -> None:
         SqlAuditLog("postgresql://someone:secret@127.0.0.1:1/none", key=KEY)
     assert "secret" not in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_log_that_another_writer_begins_meanwhile_is_read_again(tmp_path: Path) -> None:
+    """Between two questions of one transaction the genesis may come in: that is no broken log."""
+    log = SqlAuditLog(file_url(tmp_path / "log.sqlite3"), key=KEY, origin="certirag.test/race")
+    (genesis,) = log.entries()
+    answers = iter([None, 0, genesis.leaf])  # no first leaf, yet an entry 0, then its leaf
+
+    class Racing:
+        def execute(self, _query: object) -> SimpleNamespace:
+            return SimpleNamespace(scalar=lambda: next(answers))
+
+    assert origin_of(Racing()) == "certirag.test/race"  # type: ignore[arg-type]
