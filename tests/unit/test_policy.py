@@ -69,3 +69,30 @@ def test_an_unknown_profile_is_refused() -> None:
     for name in ("auto", "", "../strict-1", "strict-1.toml"):
         with pytest.raises(PolicyError, match="choose one of"):
             load_policy(name)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "meet"),
+    [
+        (("uncontested", 0.6), ("", 0.1), 0.6),  # nothing is asked by a number without its rule
+        (("", 0.1), ("uncontested", 0.6), 0.6),
+        (("uncontested", 0.6), ("uncontested", 0.4), 0.4),
+        (("", 0.6), ("", 0.4), 0.4),
+    ],
+)
+def test_a_contest_limit_counts_with_its_rule(
+    one: tuple[str, float], other: tuple[str, float], meet: float
+) -> None:
+    """The meet takes the stricter limit of the policies that have the rule."""
+    both = [
+        Policy(
+            name=name,
+            rules=(*BASE_RULES, rule) if rule else BASE_RULES,
+            tau_contest=limit,
+            tau_entail=entail,
+            max_claim_tokens=tokens,  # neither refines the other, so that they really meet
+        )
+        for name, (rule, limit), entail, tokens in (("a", one, 0.9, 60), ("b", other, 0.6, 50))
+    ]
+    assert both[0].meet(both[1]).tau_contest == meet
+    assert both[1].meet(both[0]).tau_contest == meet
