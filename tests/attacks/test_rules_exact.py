@@ -460,9 +460,15 @@ ROWS: list[tuple[str, Spoil, bool, str]] = [
     ),
     (
         "load_bearing",
-        lambda c: with_result(c, score_without=0.85),
+        lambda c: with_result(c, score_without=0.5),
         False,
-        "titles and headings alone already score 0.85",
+        "titles and headings alone already score 0.50",
+    ),
+    (
+        "load_bearing",
+        lambda c: with_result(c, score_without=NEXT(0.5, 0)),
+        True,
+        "without the attached sentences the score falls to 0.50",
     ),
     (
         "load_bearing",
