@@ -261,6 +261,9 @@ def test_a_signed_falsehood_breaks_no_checker(place: tuple[Any, ...], to: Any) -
     statement["predicate"]["trace_id"] = "0" * 32
     report = checker.check(logged(json.dumps(statement).encode()), TRUSTED)
     assert "the check broke" not in report.reason
+    span = place[place.index("spans") + 1 :] if "spans" in place else ()
+    if span and span[0] != 0:  # nothing leans on it, so nothing is derived from where it stands
+        return
     if place[-1] in ("tau_entail", "render_state", "sentence", "start", "passed"):
         assert report.verdict == "TAMPERED" or to == _at(STATEMENT, place)
 
