@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from certirag.audit.answers import pages
 from certirag.audit.export_rows import ExportFormat, line_of, row_json, start_of
 from certirag.audit.query import GROUPINGS, PERIOD_FORMS, read_groups, read_query
 from certirag.cli_say import note, print_json, say_progress
@@ -139,17 +140,6 @@ def export_file(
 
     _write_whole(path, lines())
     return written
-
-
-def pages(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerPage]:
-    """Yield the pages of *query* from the newest to the last one."""
-    after: int | None = None
-    while True:
-        page = log.search(query, after=after, limit=MAX_PAGE)
-        yield page
-        if page.after is None:
-            return
-        after = page.after
 
 
 def _write_whole(path: Path, parts: Iterable[bytes]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from certirag.answering import GrowingAnswer, received
-from certirag.audit.answers import open_answer
+from certirag.audit.answers import open_answer, rows
 from certirag.core.certificate import AnswerRecord, open_export
 from certirag.core.facets import AnswerQuery, AnswerRow, CitedDocument
 from certirag.core.log import Leaf, parse_leaf
@@ -26,7 +26,6 @@ from certirag.ports import AuditLog, Index, NewEntry, Progress
 from certirag.retrieve.hybrid import RetrievalOutcome
 from certirag.services import Services
 
-_PAGE = 200
 STALE, RENEWED = "stale", "renewed"  # why an entry is no longer stood by
 
 
@@ -76,7 +75,7 @@ def stale_answers(
         now = today.get(document.doc_id)
         if now == document.sha256 or (now is None and not gone):
             continue
-        for row in _rows(log, AnswerQuery(document=document.sha256)):
+        for row in rows(log, AnswerQuery(document=document.sha256)):
             if row.index in seen or row.revoked:
                 continue
             seen.add(row.index)
@@ -144,16 +143,6 @@ def _rechecked(leaf: Leaf, old: AnswerRecord, index: Index, services: Services) 
     detail = {"target": leaf.index, "reason": STALE if lost else RENEWED, "by": by}
     log.append(NewEntry("revoke", trace_id, services.now(), detail={**detail, "authoriser": ""}))
     return Rechecked(trace_id, signed.trace_id, len(before), len(before & after), lost)
-
-
-def _rows(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerRow]:
-    after: int | None = None
-    while True:
-        page = log.search(query, after=after, limit=_PAGE)
-        yield from page.rows
-        if page.after is None:
-            return
-        after = page.after
 
 
 def _differing(

@@ -12,15 +12,13 @@ from dataclasses import dataclass, replace
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from certirag.audit.answers import open_answer
+from certirag.audit.answers import open_answer, rows
 from certirag.core.certificate import AnswerRecord, RendererDecision
 from certirag.core.facets import AnswerQuery, AnswerRow
 from certirag.core.policy import Policy
 from certirag.errors import AuditError, CertificateError, PolicyError
 from certirag.ports import AuditLog, Progress
 from certirag.render import certify
-
-_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +107,11 @@ def replay_log(
 
     Raises AuditError or CertificateError at an entry that does not hold, naming it.
     """
-    total, done, after = log.count(query), 0, None
-    while True:
-        page = log.search(query, after=after, limit=_PAGE)
-        for row in page.rows:
-            record = _opened(log, row, trusted)
-            done += 1
-            progress("Replaying", done, max(done, total))
-            yield replace(replay(record, other), revoked=row.revoked)
-        if page.after is None:
-            return
-        after = page.after
+    total = log.count(query)
+    for done, row in enumerate(rows(log, query), start=1):
+        record = _opened(log, row, trusted)
+        progress("Replaying", done, max(done, total))
+        yield replace(replay(record, other), revoked=row.revoked)
 
 
 def _opened(log: AuditLog, row: AnswerRow, trusted: Mapping[str, Ed25519PublicKey]) -> AnswerRecord:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from certirag.audit.answers import rows
 from certirag.audit.export_rows import csv_header, csv_line, json_line
 from certirag.render import visible
 from ui.audit_opened import draw_opened
 from ui.inert import draw_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from certirag.core.facets import AnswerQuery, AnswerRow
     from certirag.ports import AuditLog
 
@@ -134,25 +133,15 @@ def _draw_downloads(log: AuditLog, query: AnswerQuery, found: int) -> None:
         return
     st.download_button(
         "CSV",
-        data=lambda: csv_header() + b"".join(map(csv_line, _rows(log, query))),
+        data=lambda: csv_header() + b"".join(map(csv_line, rows(log, query))),
         file_name="certirag-answers.csv",
         mime="text/csv",
         on_click="ignore",
     )
     st.download_button(
         "JSON Lines",
-        data=lambda: b"".join(map(json_line, _rows(log, query))),
+        data=lambda: b"".join(map(json_line, rows(log, query))),
         file_name="certirag-answers.jsonl",
         mime="application/jsonl",
         on_click="ignore",
     )
-
-
-def _rows(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerRow]:
-    after: int | None = None
-    while True:
-        page = log.search(query, after=after, limit=500)
-        yield from page.rows
-        if page.after is None:
-            return
-        after = page.after

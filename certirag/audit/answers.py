@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from certirag.core.certificate import AnswerRecord, export_bytes, parse_statement
 from certirag.core.envelope import Envelope, envelope_of, verified_payload
+from certirag.core.facets import MAX_PAGE, AnswerPage, AnswerQuery, AnswerRow
 from certirag.core.log import Leaf, commitment, parse_leaf
 from certirag.core.trust import require_in_range
 from certirag.errors import AuditError
@@ -30,6 +31,23 @@ def open_answer(
     if record.trace_id != leaf.trace_id:
         raise AuditError(f"entry {leaf.index} of the log holds another answer's record")
     return leaf, record
+
+
+def pages(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerPage]:
+    """Yield the pages of *query* from the newest to the last one."""
+    after: int | None = None
+    while True:
+        page = log.search(query, after=after, limit=MAX_PAGE)
+        yield page
+        if page.after is None:
+            return
+        after = page.after
+
+
+def rows(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerRow]:
+    """Yield every answer that *query* asks for, newest first; memory does not grow with them."""
+    for page in pages(log, query):
+        yield from page.rows
 
 
 def export_again(log: AuditLog, trace_id: str) -> bytes:
