@@ -752,7 +752,7 @@ def _derived(
     against = [(evidence.chunks[s["chunk_id"]]["doc_id"], s["contradicted"]) for s in scores]
     own = {chunk["doc_id"] for chunk, _ in attached}
     sentences = [span["sentence"] for _, span in attached]
-    given = "\n".join(sentences), _shared_context([chunk for chunk, _ in attached])
+    shared = _shared_context([chunk for chunk, _ in attached])
     needed = policy["class_minimum"][claim["risk_class"]]
     if claim["risk_class"] == "comparative_claim" and claim["hedges"]:
         needed = min(needed, 1)
@@ -774,8 +774,10 @@ def _derived(
         and _is_score(result["score"])
         and len(scored) == len(scores)
         and result["needed_dropped"] == 0,
-        "isolated": all(s["input_sha256"] == _input(claim, s, evidence) for s in scores)
-        and result["set_input_sha256"] == _lengths((claim["text"], *given)),
+        "isolated": all(
+            s["input_sha256"] in _inputs(claim, [s], _around(s, evidence), evidence) for s in scores
+        )
+        and result["set_input_sha256"] in _inputs(claim, result["best_evidence"], shared, evidence),
         "load_bearing": _is_score(result["score_without"]) and result["score_without"] < 0.5,
         "uncontested": all(
             _is_score(s) and (doc_id in own or s < policy["tau_contest"]) for doc_id, s in against
@@ -789,10 +791,20 @@ def _is_sound_answer(answer: Object) -> bool:
     return not answer["truncated"] and not answer["error"] and answer["label"] != "error"
 
 
-def _input(claim: Object, score: Object, evidence: _Evidence) -> str:
-    place = _place(score)
-    context = _context(evidence.chunks[place[0]])
-    return _lengths((claim["text"], evidence.spans[place]["sentence"], context))
+def _around(score: Object, evidence: _Evidence) -> str:
+    return _context(evidence.chunks[score["chunk_id"]])
+
+
+def _inputs(claim: Object, places: Sequence[Object], context: str, evidence: _Evidence) -> set[str]:
+    """Return the digests that the verifier's input may have: without and with a window (§7)."""
+    spans = [_place(place) for place in places]
+    text = "\n".join(evidence.spans[span]["sentence"] for span in spans)
+    given = (claim["text"], text, context)
+    windows = {name: evidence.chunks[name]["text"] for name, _ in spans}
+    found = {_lengths(given)}
+    if len(windows) == 1:
+        found.add(_lengths((*given, *windows.values())))
+    return found
 
 
 def _context(chunk: Object) -> str:

@@ -17,12 +17,13 @@ from certirag.claim_ir.generate_quoted import quoted
 from certirag.claim_ir.generate_steps import DraftStep
 from certirag.core.claim import ClaimIR
 from certirag.core.generation import PromptIdentity, Strategy
-from certirag.ports import Pair
 from certirag.retrieve.hybrid import RetrievalOutcome
 from certirag.retrieve.preselect import Preselection, PreselectionRules, every_span, preselect
 from certirag.retrieve.preselect import Strategy as Relevance
 from certirag.services import Services, Writer
+from certirag.verify.candidates import Candidate as Scored
 from certirag.verify.judge import judge_pairs
+from certirag.verify.sufficient import pair_with
 
 PROMPT_OF: Final[dict[Strategy, str]] = {
     "interleaved": "interleaved",
@@ -87,8 +88,9 @@ def written(
         return generate_then_cite(*given, services.split, max_claims=most)
 
     def supports(text: str, candidate: Candidate) -> bool:
-        pair = Pair(text, candidate.span.sentence, candidate.chunk.context)
-        (judgement,) = judge_pairs(services.verifier, [pair])
+        (judgement,) = judge_pairs(
+            services.verifier, [pair_with(text, (Scored(candidate.chunk, candidate.span, 0.0),))]
+        )
         return judgement.label == "entailed"
 
     return interleaved(

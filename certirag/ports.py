@@ -35,12 +35,15 @@ Progress = Callable[[str, int, int], None]
 class Pair:
     """All that a verifier may see: a claim and evidence text.
 
-    *context* is the document's own title and headings over the evidence, or "".
+    *context* is the document's own title and headings over the evidence, or "". *window* is the
+    passage that the evidence stands in, the evidence included, or "" where there is no more of it:
+    what stands around a sentence may take it back, or say of whom it speaks.
     """
 
     claim: str
     evidence: str
     context: str = ""
+    window: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,14 @@ class Points {
 
 const counted = (text) => `${new Points(text).length}:${text}`;
 const digestOfTexts = (texts) => sha256Hex(texts.map(counted).join("\0"));
-const pairDigest = (claim, evidence, context) => digestOfTexts([claim, evidence, context]);
+
+/** §7: is `digest` that of the pair alone, or with the text of the one chunk that holds it? */
+async function isPairDigest(digest, claim, evidence, context, chunks) {
+  const given = [claim, evidence, context];
+  if (digest === (await digestOfTexts(given))) return true;
+  const one = new Set(chunks.map((chunk) => chunk.chunk_id)).size === 1;
+  return one && digest === (await digestOfTexts([...given, chunks[0].text]));
+}
 
 function byCodePoint(one, other) {
   const [left, right] = [Array.from(one), Array.from(other)];
@@ -232,11 +239,12 @@ async function stands({ chunk, span, points }) {
 async function wasIsolated(claim, result, attached, known) {
   for (const score of result.all_scores) {
     const { chunk, span } = known.spans.get(place(score));
-    if (score.input_sha256 !== (await pairDigest(claim.text, span.sentence, contextOf(chunk)))) return false;
+    const context = contextOf(chunk);
+    if (!(await isPairDigest(score.input_sha256, claim.text, span.sentence, context, [chunk]))) return false;
   }
   const evidence = attached.map(({ span }) => span.sentence).join("\n");
-  const context = sharedContext(attached.map(({ chunk }) => chunk));
-  return result.set_input_sha256 === (await pairDigest(claim.text, evidence, context));
+  const chunks = attached.map(({ chunk }) => chunk);
+  return isPairDigest(result.set_input_sha256, claim.text, evidence, sharedContext(chunks), chunks);
 }
 
 /** May a finding that is read from the record say "passed"? (§7) */

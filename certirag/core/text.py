@@ -208,10 +208,33 @@ def joined_evidence(sentences: Sequence[str]) -> str:
     return "\n".join(sentences)
 
 
-def pair_digest(claim: str, evidence: str, context: str) -> str:
+def reading_window(chunks: Sequence[EvidenceChunk], evidence: str) -> str:
+    """Return the passage in which a verifier reads *evidence*: the whole chunk that holds it.
+
+    "" where the sentences come from several chunks, or are all that their chunk says.
+    """
+    texts = {chunk.chunk_id: chunk.text for chunk in chunks}
+    (text, *others) = texts.values()
+    return "" if others or text == evidence else text
+
+
+def pair_digests(
+    claim: str, evidence: str, context: str, chunks: Sequence[EvidenceChunk]
+) -> dict[str, str]:
+    """Return the digests that a verifier's input may have, each with the window that was read.
+
+    *chunks* hold the evidence. Without a window are the pairs of verifiers that read none, and
+    all of a record made before there were any (docs/certificate.md §7).
+    """
+    texts = {chunk.chunk_id: chunk.text for chunk in chunks}
+    windows = ["", *texts.values()] if len(texts) == 1 else [""]
+    return {pair_digest(claim, evidence, context, window): window for window in windows}
+
+
+def pair_digest(claim: str, evidence: str, context: str, window: str = "") -> str:
     """Digest of exactly what a verifier was given, recomputed by the isolation rule.
 
     Lengths are hashed too, so that text cannot move from one field to the next unseen.
     """
-    parts = (claim, evidence, context)
+    parts = (claim, evidence, context, *([window] if window else []))
     return sha256_hex("\x00".join(f"{len(part)}:{part}" for part in parts))

@@ -19,7 +19,7 @@ from certirag.core.text import (
     EvidenceChunk,
     SentenceSpan,
     joined_evidence,
-    pair_digest,
+    pair_digests,
     sha256_hex,
     shared_context,
 )
@@ -77,11 +77,11 @@ def entailed(case: Case) -> Finding:
         return Finding(False, "the set's score differs from its only span's score")
     if score < tau:
         note = attached[0].note if len(attached) == 1 and attached[0] is not None else ""
-        below = f"entailment {score:.2f} is below the threshold {tau:.2f}"
+        below = f"the closest passage supports it with {score:.2f}; {tau:.2f} is needed"
         return Finding(False, f"{below}: {note}" if note else below)
     if case.result.label != "entailed":
         return Finding(False, f"the verifier's label is {case.result.label}, not entailed")
-    return Finding(True, f"entailment {score:.2f} is at or above the threshold {tau:.2f}")
+    return Finding(True, f"the attached passage supports it with {score:.2f}; {tau:.2f} is needed")
 
 
 def not_contradicted(case: Case) -> Finding:
@@ -177,12 +177,13 @@ def isolated(case: Case) -> Finding:
         span = None if chunk is None else _span(chunk, score.span_id)
         if chunk is None or span is None:
             return Finding(False, f"scored text {score.chunk_id} is not in the record")
-        if score.input_sha256 != pair_digest(claim, span.sentence, chunk.context):
+        if score.input_sha256 not in pair_digests(claim, span.sentence, chunk.context, [chunk]):
             return Finding(False, "the verifier was given something other than the evidence")
     attached = list(_attached(case))
     evidence_text = joined_evidence([span.sentence for _, span in attached])
-    context = shared_context([chunk for chunk, _ in attached])
-    if result.set_input_sha256 != pair_digest(claim, evidence_text, context):
+    chunks = [chunk for chunk, _ in attached]
+    given = pair_digests(claim, evidence_text, shared_context(chunks), chunks)
+    if result.set_input_sha256 not in given:
         return Finding(False, "the attached set was not what the verifier was given")
     return Finding(True, "the verifier was given the claim and the evidence text only")
 

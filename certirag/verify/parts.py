@@ -7,7 +7,7 @@ boldly than claims are (`claim_ir/split`): a wrong cut costs a better word, neve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -89,7 +89,7 @@ def _without(tokens: Tokens, start: int, stop: int, end: int) -> Part | None:
 
 def part_pairs(parts: Sequence[Part], attached: Pair) -> list[Pair]:
     """Return what the verifier sees of *parts*: each part's text over the claim's own evidence."""
-    return [Pair(part.text, attached.evidence, attached.context) for part in parts]
+    return [replace(attached, claim=part.text) for part in parts]
 
 
 def missing_part(parts: Sequence[Part], judgements: Sequence[Judgement]) -> Missing:

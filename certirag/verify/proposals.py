@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from typing import Final, Literal, Protocol
 
 from certirag.errors import InputError, ModelError
-from certirag.ports import Embedder, Pair, Verifier
+from certirag.ports import Embedder, Verifier
 from certirag.verify.candidates import Candidate, content_words
 from certirag.verify.judge import judge_pairs
 from certirag.verify.places import Place
+from certirag.verify.sufficient import pair_with
 
 StrategyName = Literal["keyword", "semantic", "hybrid", "verifier"]
 STRATEGIES: Final[tuple[StrategyName, ...]] = ("keyword", "semantic", "hybrid", "verifier")
@@ -109,9 +110,7 @@ class VerifierStrategy:
         """Propose by entailment; sentences that could not be judged are not proposed."""
         close = [_best(pool, row, MOST_JUDGED) for row in _by_words(claims, pool)]
         pairs = [
-            Pair(claim, c.span.sentence, c.chunk.context)
-            for claim, own in zip(claims, close, strict=True)
-            for c in own
+            pair_with(claim, (c,)) for claim, own in zip(claims, close, strict=True) for c in own
         ]
         judgements = iter(judge_pairs(self._verifier, pairs))
         proposed = []

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from certirag.core.certificate import AnswerRecord
-from certirag.core.text import joined_evidence, shared_context
+from certirag.core.text import (
+    EvidenceChunk,
+    joined_evidence,
+    pair_digests,
+    shared_context,
+)
 from certirag.ports import Pair, Verifier
 from certirag.verify.judge import judge_pairs
 
@@ -30,7 +36,8 @@ def first_difference(record: AnswerRecord, verifier: Verifier) -> str:
         claim = claims[result.claim_id]
         for score in result.all_scores:
             chunk = chunks[score.chunk_id]
-            pair = Pair(claim, chunk.span(score.span_id).sentence, chunk.context)
+            sentence = chunk.span(score.span_id).sentence
+            pair = _as_recorded(claim, [chunk], [sentence], score.input_sha256)
             asked.append((f"{result.claim_id} on {score.chunk_id}", pair, score.entailed))
         attached = [chunks[ref.chunk_id] for ref in result.best_evidence]
         if attached:
@@ -38,7 +45,7 @@ def first_difference(record: AnswerRecord, verifier: Verifier) -> str:
                 chunk.span(ref.span_id).sentence
                 for chunk, ref in zip(attached, result.best_evidence, strict=True)
             ]
-            pair = Pair(claim, joined_evidence(sentences), shared_context(attached))
+            pair = _as_recorded(claim, attached, sentences, result.set_input_sha256)
             asked.append((f"{result.claim_id} on its evidence", pair, result.score))
     judgements = judge_pairs(verifier, [pair for _, pair, _ in asked])
     for (place, _, recorded), judgement in zip(asked, judgements, strict=True):
@@ -49,3 +56,12 @@ def first_difference(record: AnswerRecord, verifier: Verifier) -> str:
         elif abs(now - recorded) > TOLERANCE:
             return f"claim {place}: recorded {recorded:.6f}, now {now:.6f}"
     return ""
+
+
+def _as_recorded(
+    claim: str, chunks: Sequence[EvidenceChunk], sentences: Sequence[str], digest: str
+) -> Pair:
+    """Return what the verifier was given, with the window that the record's *digest* stands for."""
+    evidence, context = joined_evidence(sentences), shared_context(chunks)
+    window = pair_digests(claim, evidence, context, chunks).get(digest, "")
+    return Pair(claim, evidence, context, window)

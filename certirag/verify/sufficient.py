@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Final
 
 from certirag.core.claim import Claim, RiskClass
-from certirag.core.text import joined_evidence, shared_context
+from certirag.core.text import joined_evidence, reading_window, shared_context
 from certirag.ports import Judgement, Pair, Verifier
 from certirag.verify.candidates import (
     MOST_PAIR_SETS,
@@ -55,9 +55,15 @@ class SpanSet:
 
 
 def pair_of(claim: Claim, spans: Sequence[Candidate]) -> Pair:
-    """Return what the verifier sees: the claim's text, the sentences, their shared headings."""
-    context = shared_context([span.chunk for span in spans])
-    return Pair(claim.text, joined_evidence([span.span.sentence for span in spans]), context)
+    """Return what the verifier sees of *claim* and *spans*; as `pair_with`."""
+    return pair_with(claim.text, spans)
+
+
+def pair_with(claim: str, spans: Sequence[Candidate]) -> Pair:
+    """Return what the verifier sees: the claim, the sentences, their headings and window."""
+    chunks = [span.chunk for span in spans]
+    evidence = joined_evidence([span.span.sentence for span in spans])
+    return Pair(claim, evidence, shared_context(chunks), reading_window(chunks, evidence))
 
 
 def attached_sets(
@@ -143,10 +149,17 @@ def _partners(c: Candidates, first: Members, others: Sequence[SpanSet]) -> list[
     """Return the spans to try beside *first*, those that add most ahead.
 
     Where a class asks for several pieces of evidence, the best-scored spans with other words
-    come first instead, for there each must speak for the claim.
+    come first instead, for there each must speak for the claim. Of one document only spans under
+    the same headings go together: read side by side, neither would stand under its own.
     """
     said = {member.span.sentence for member in first}
-    spans = [s.members[0] for s in others if s.members[0].span.sentence not in said]
+    place = {member.chunk.doc_id: member.chunk.context for member in first}
+    spans = [
+        span
+        for span in (s.members[0] for s in others)
+        if span.span.sentence not in said
+        and place.get(span.chunk.doc_id, span.chunk.context) == span.chunk.context
+    ]
     if _WANTED.get(c.claim.risk_class, 1) > 1:
         return spans
     return sorted(spans, key=lambda s: -_gain(c.claim, first, s))  # stable: ties by score

@@ -214,11 +214,12 @@ def test_a_further_search_keeps_the_isolation() -> None:
 
 
 def test_a_pair_has_room_for_claim_and_evidence_only() -> None:
-    """Three texts and no more; another field would be another way in."""
+    """Four texts and no more; another field would be another way in."""
     assert {f.name: f.type for f in fields(Pair)} == {
         "claim": "str",
         "evidence": "str",
         "context": "str",
+        "window": "str",
     }
     assert not hasattr(Pair("a", "b"), "__dict__")
     hints = typing.get_type_hints(Verifier.judge)

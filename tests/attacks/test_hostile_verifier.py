@@ -127,15 +127,16 @@ def test_a_break_halfway_grants_nothing() -> None:
 
 
 def test_it_sees_the_claim_and_the_evidence_and_nothing_else() -> None:
-    """The pair has three fields, and none carries question, draft or another claim."""
+    """The pair has four fields, and none carries question, draft or another claim."""
     _, _, verifier = _decided(honest)
-    assert set(Pair.__dataclass_fields__) == {"claim", "evidence", "context"}
+    assert set(Pair.__dataclass_fields__) == {"claim", "evidence", "context", "window"}
     of = chunk()
     allowed = {span.sentence for span in of.spans} | {of.context}
     for pair in verifier.asked:
         assert pair.claim == CLAIM.text
         assert set(pair.evidence.split("\n")) <= allowed
         assert pair.context in {of.context, ""}
+        assert pair.window in {of.text, ""}
 
 
 def test_the_pair_budget_is_never_exceeded() -> None:

@@ -69,7 +69,7 @@ def test_a_fair_test_that_fails_a_rule_is_caught() -> None:
     """The first objecting rule is the reason."""
     outcome, reason = _outcome()
     assert outcome == "caught"
-    assert reason == "entailment 0.05 is below the threshold 0.85"
+    assert reason == "the closest passage supports it with 0.05; 0.85 is needed"
     assert _why(ERROR) == ""
 
 

@@ -80,7 +80,7 @@ def _scope(words: str, text: str = "Leave is granted.") -> Spoil:
 NO_SCORE = "there is no sound entailment score"
 UNSCORED = "an attached span was never scored"
 DIFFERS = "the set's score differs from its only span's score"
-AT = "entailment 0.97 is at or above the threshold 0.85"
+AT = "the attached passage supports it with 0.97; 0.85 is needed"
 SEEN = "2 spans scored whole, all scores sound"
 NAMED = "a score of leave#c1 s1 is not a number"
 GIVEN = "the verifier was given the claim and the evidence text only"
@@ -165,16 +165,16 @@ ROWS: list[tuple[str, Spoil, bool, str]] = [
         for seen in (False, None, 1)
     ),
     ("entailed", lambda c: c, True, AT),
-    ("entailed", _scored(0.85), True, "entailment 0.85 is at or above the threshold 0.85"),
+    ("entailed", _scored(0.85), True, "the attached passage supports it with 0.85; 0.85 is needed"),
     (
         "entailed",
         _scored(NEXT(0.85, 0)),
         False,
-        "entailment 0.85 is below the threshold 0.85",
+        "the closest passage supports it with 0.85; 0.85 is needed",
     ),
-    ("entailed", _scored(1.0), True, "entailment 1.00 is at or above the threshold 0.85"),
-    ("entailed", _scored(1), True, "entailment 1.00 is at or above the threshold 0.85"),
-    ("entailed", _scored(0.0), False, "entailment 0.00 is below the threshold 0.85"),
+    ("entailed", _scored(1.0), True, "the attached passage supports it with 1.00; 0.85 is needed"),
+    ("entailed", _scored(1), True, "the attached passage supports it with 1.00; 0.85 is needed"),
+    ("entailed", _scored(0.0), False, "the closest passage supports it with 0.00; 0.85 is needed"),
     *(
         ("entailed", _scored(odd), False, NO_SCORE)
         for odd in (NEXT(1, 2), -5e-324, math.nan, math.inf, None, True, "1", 2)
@@ -195,13 +195,13 @@ ROWS: list[tuple[str, Spoil, bool, str]] = [
         "entailed",
         lambda c: with_first_score(_scored(0.5)(c), note="a part is missing"),
         False,
-        "entailment 0.50 is below the threshold 0.85: a part is missing",
+        "the closest passage supports it with 0.50; 0.85 is needed: a part is missing",
     ),
     (
         "entailed",
         lambda c: _both(with_first_score(_scored(0.5)(c), note="a part is missing")),
         False,
-        "entailment 0.50 is below the threshold 0.85",
+        "the closest passage supports it with 0.50; 0.85 is needed",
     ),
     *(
         (

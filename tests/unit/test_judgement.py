@@ -165,7 +165,7 @@ def test_limitations_name_claims_rules_and_documents_but_no_contradicted_text() 
     of = answer_record([GOOD, WEAK, AGAINST])
     text = "\n".join(of.answer.limitations)
     assert "2 of 3 checkable claims are left out." in text
-    assert "Claim c2 is left out: entailment 0.31 is below the threshold 0.85" in text
+    assert "Claim c2 is left out: the closest passage supports it with 0.31; 0.85 is needed" in text
     assert "“Old policy” contradicts it" in text
     assert "“Old policy” says otherwise (c3)." in text
     for mode in (Mode.STRICT, Mode.MIXED):

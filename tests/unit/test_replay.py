@@ -27,7 +27,7 @@ def test_the_same_policy_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("tighter", "because"),
     [
-        (replace(POLICY, name="high", tau_entail=0.99), "0.97 is below the threshold 0.99"),
+        (replace(POLICY, name="high", tau_entail=0.99), "with 0.97; 0.99 is needed"),
         (replace(POLICY, name="calm", tau_contradict=0.005), "contradicts"),
         (
             replace(

@@ -215,10 +215,11 @@ def test_the_digest_is_of_the_set_that_was_judged() -> None:
     chunks = [chunk_of(f"{ALPHA} {BETA} {GAMMA}", title="Crane file", section="History")]
     sentences, result, verifier = measured(sets, chunks)
     context = shared_context(chunks)
-    given = pair_digest(TEXT, joined_evidence(sentences), context)
+    given = pair_digest(TEXT, joined_evidence(sentences), context, chunks[0].text)
     assert sentences == [ALPHA, GAMMA]
     assert result.set_input_sha256 == given
-    assert given in {pair_digest(p.claim, p.evidence, p.context) for c in verifier.calls for p in c}
+    asked = [pair for call in verifier.calls for pair in call]
+    assert given in {pair_digest(p.claim, p.evidence, p.context, p.window) for p in asked}
     assert result.score_without == 0.1, "the headings alone were judged"
 
 
