@@ -12,6 +12,7 @@ from certirag.claim_ir.units import CURRENCIES, TIME_UNITS, unit_at, unit_word
 from certirag.core.claim import QuantityKind
 
 _DASHES = ("-", "–", "—", "‑")
+_MOST_IN_ALL = 1000  # "one in 1,000"; "3 in 2024" is a year
 _MINUS = ("-", "−", "–")
 _EVERY = {"daily": "day", "nightly": "night", "weekly": "week", "monthly": "month",
           "quarterly": "quarter", "yearly": "year", "annually": "year", "hourly": "hour"}  # fmt: skip
@@ -134,11 +135,33 @@ def amounts_at(tokens: Tokens, index: int) -> tuple[Amount, ...]:
     """Return what starts at *index*: nothing, one amount, or the two ends of a change or ratio."""
     if tokens.at(index).lower in _TIMES:
         return _frequency(tokens, index)
+    share = _one_in(tokens, index)
+    if share is not None:
+        return (share,)
     first = _one(tokens, index)
     if first is None:
         return ()
     found = _with_range(tokens, index, first)
     return found if ends_cleanly(tokens, found[-1].next) else ()
+
+
+def _one_in(tokens: Tokens, index: int) -> Amount | None:
+    """Read "one in five", "3 out of 4": a share of the others, and neither of the two a count."""
+    few = Fraction(1) if tokens.at(index).lower == "one" else None
+    number = number_at(tokens, index)
+    at = index + 1 if number is None else number.next
+    few = few if number is None else number.value
+    if tokens.words(at, 2) == ("out", "of"):
+        at += 1
+    elif tokens.at(at).lower != "in":
+        return None
+    all_ = number_at(tokens, at + 1)
+    if few is None or all_ is None or not few < all_.value <= _MOST_IN_ALL:
+        return None
+    if unit_at(tokens, all_.next)[0] or temporals_at(tokens, at + 1):
+        return None
+    value = f"{exact_text(few)}:{exact_text(all_.value)}"
+    return Amount("number", index, all_.next, value, "ratio")
 
 
 def _frequency(tokens: Tokens, index: int) -> tuple[Amount, ...]:

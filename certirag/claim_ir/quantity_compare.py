@@ -126,6 +126,20 @@ def same_value(a: Quantity, b: Quantity) -> bool:
     return same and bool(a.high) == bool(b.high) and _scaled(a, a.high) == _scaled(b, b.high)
 
 
+def in_one_notation(sentence: Sentence) -> str:
+    """Return the sentence with every figure written one way: 1,500 m and 1.5 km are the same."""
+    written, last = [], 0
+    for quantity in sorted(sentence.quantities, key=lambda q: q.start):
+        if quantity.start < last:
+            return sentence.text
+        unit, _, rate = quantity.unit.partition("/")
+        ends = [str(_scaled(quantity, end)) for end in (quantity.value, quantity.high) if end]
+        parts = (quantity.kind, quantity.qualifier, base_unit(unit)[0], rate, *ends)
+        written += [sentence.text[last : quantity.start], f"[{'|'.join(parts)}]"]
+        last = quantity.end
+    return "".join((*written, sentence.text[last:]))
+
+
 def _step(quantity: Quantity, value: Fraction) -> Fraction:
     """Return the last place that *quantity* is written to ("3.2 million": 100,000)."""
     shown = _DECIMALS.search(quantity.text)

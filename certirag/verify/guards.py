@@ -1,4 +1,6 @@
-"""Hard checks beside the network: they lower a score, with a reason; only the same words raise it.
+"""Hard checks beside the network: they lower a score, with a reason, and never raise it.
+
+Only text that stands there word for word, and that the document itself says, needs no network.
 
 A network of this size lets a changed figure pass now and then; a check that reads figures does
 not. A check that is right about most of the pairs that people call unsupported is a veto, one that
@@ -16,7 +18,8 @@ from typing import Final
 from certirag.claim_ir.derived import explain_quantities
 from certirag.claim_ir.quantities import find_quantities
 from certirag.ports import Pair
-from certirag.verify.lexical.scoring import REARRANGED, VETO_CEILING, Scores, sentences
+from certirag.verify.asserted import reservations
+from certirag.verify.lexical.scoring import VERBATIM, VETO_CEILING, Scores, sentences
 
 # Of a claim whose words the network could not read nothing is known: less than the smallest of
 # three equal shares.
@@ -78,7 +81,8 @@ def guarded(
     has no tokens for. *needed* is over how many sentences the claim's words are spread.
     Of three or more, the words of nearly any claim can be had: such a set proves nothing.
     """
-    if words.entailed >= REARRANGED and not words.findings:
+    framed = reservations(pair)
+    if words.entailed >= VERBATIM and not words.findings and not framed:
         return Guarded(max(entailed, words.entailed), min(contradicted, 1 - words.entailed))
     contradicted = max(min(contradicted, OPPOSED_ALONE), words.contradicted)
     doubts = DOUBTS
@@ -94,7 +98,7 @@ def guarded(
     for ceiling, reasons in (
         (UNREAD_CEILING, _unread(pair, unread)),
         (VETO_CEILING, [*vetoes, *absent]),
-        (DOUBT_CEILING, [*elsewhere, *doubtful]),
+        (DOUBT_CEILING, [*framed, *elsewhere, *doubtful]),
     ):
         if reasons:
             return Guarded(min(entailed, ceiling), contradicted, reasons[0].rstrip(" ."))

@@ -18,7 +18,18 @@ def decided() -> dict[str, tuple[Piece, ...]]:
     return decide([*NEAR_MISSES, *FAIR_CLAIMS])
 
 
-@pytest.mark.parametrize("row", NEAR_MISSES, ids=lambda row: row["id"])
+# What is known to get the badge wrongly: strict, so that a mended row has to lose its mark.
+CASES = [
+    pytest.param(
+        row,
+        id=row["id"],
+        marks=[pytest.mark.xfail(reason=row["open"], strict=True)] if row.get("open") else [],
+    )
+    for row in NEAR_MISSES
+]
+
+
+@pytest.mark.parametrize("row", CASES)
 def test_no_near_miss_is_verified(row: Row, decided: dict[str, tuple[Piece, ...]]) -> None:
     """Evidence that only looks as if it said so gives no badge."""
     pieces = decided[row["id"]]
@@ -44,7 +55,7 @@ def test_the_rows_are_many_distinct_and_complete() -> None:
     """Each row has its own id and words, and every kind of near miss has several rows."""
     everything = NEAR_MISSES + FAIR_CLAIMS
     fields = {"id", "kind", "title", "evidence", "claim"}
-    assert all(fields <= row.keys() <= fields | {"false"} for row in everything)
+    assert all(fields <= row.keys() <= fields | {"false", "format", "open"} for row in everything)
     assert len({row["id"] for row in everything}) == len(everything)
     assert len({(row["evidence"], row["claim"]) for row in NEAR_MISSES}) == len(NEAR_MISSES)
     assert all(row.get("false", "") in row["claim"] for row in NEAR_MISSES)

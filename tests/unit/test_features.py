@@ -99,6 +99,26 @@ def test_the_same_words_are_support_without_the_network() -> None:
     assert guarded(Pair(SAID, SAID), 0.1, 0.8, words, ()).entailed >= 0.97
 
 
+def test_the_same_words_under_a_frame_are_not() -> None:
+    """What the document only quotes is left to the network, and doubted."""
+    words = aligned(SAID, SAID, "", surface(SAID, SAID))
+    quoted = Pair(SAID, SAID, "", f'He wrote: "I was wrong. {SAID} It rusts."')
+    assert guarded(quoted, 0.1, 0.8, words, ()).entailed == 0.1
+    assert guarded(quoted, 0.99, 0.0, words, ()).entailed == DOUBT_CEILING
+
+
+def test_a_figure_in_another_notation_is_the_same_word() -> None:
+    """Verbatim but for how a figure is written needs no network either; in other words it does."""
+    written = "The depot was built in 2004 for 1.5 million euros."
+    for claim, alike in (
+        ("The depot was built in 2004 for €1,500,000.", True),
+        ("For €1,500,000 the depot was built in 2004.", False),
+        ("The depot was built in 2004 for €1,600,000.", False),
+    ):
+        words = aligned(claim, written, "", surface(claim, written))
+        assert (guarded(Pair(claim, written), 0.1, 0.0, words, ()).entailed > 0.9) is alike
+
+
 def test_unread_words_are_a_veto() -> None:
     """What the network has no tokens for must stand in the evidence."""
     claim, evidence = "The code is 🚀 today.", "The code is 🐶 today."

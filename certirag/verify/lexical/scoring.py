@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import Final
 
 from certirag.claim_ir.derived import explain_quantities
+from certirag.claim_ir.quantity_compare import in_one_notation
 from certirag.claim_ir.quantity_match import unmatched_quantities
+from certirag.claim_ir.quantity_sentence import read_sentence
 from certirag.verify.lexical import (
     checks,
     dropped,
@@ -83,7 +85,7 @@ def compare(claim: str, evidence: str, context: Sequence[Token], similar: Simila
         return NOTHING
     if framing.is_question(evidence):
         return NOTHING
-    if _plain(claim) == _plain(evidence):
+    if _plain(claim) == _plain(evidence) or _noted(claim) == _noted(evidence):
         return Scores(VERBATIM, 0.0)
     if rearranged.says_the_same(claim, evidence):
         return Scores(REARRANGED, 0.0)
@@ -118,6 +120,10 @@ def _states_something(parsed: Parsed) -> bool:
 def _plain(text: str) -> str:
     """The text in one case with single blanks and without its closing mark; nothing else goes."""
     return " ".join(folded(text).casefold().split()).rstrip(".!; ")
+
+
+def _noted(text: str) -> str:
+    return _plain(in_one_notation(read_sentence(text)))
 
 
 def _entailed(

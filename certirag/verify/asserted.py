@@ -1,0 +1,70 @@
+"""Does the document itself say a sentence? What stands around it may quote it, ask it or list it.
+
+Only what is exact is decided here: a quotation that is still open, a question mark, a list under a
+line that ends in a colon, and a heading that names one of two things which the title sets side by
+side. What needs reading ("Rejected motions", a correction in the next sentence) is the network's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from certirag.ports import Pair
+from certirag.verify.candidates import content_words
+
+_MARKS: Final = {"“": "”", "«": "»", "„": "“"}
+_ENDS: Final = " \"')]»”’"
+
+
+def reservations(pair: Pair) -> list[str]:
+    """Return why the document may not assert the evidence of *pair*, in plain words; [] if it does.
+
+    A claim that carries the frame itself (its marks, its lead-in, its heading) is left alone.
+    """
+    found = []
+    sentences = [one for one in pair.evidence.splitlines() if one.strip()]
+    if any(one.rstrip(_ENDS).endswith("?") for one in sentences):
+        found.append("the passage asks and does not say")
+    for sentence in sentences:
+        before = pair.window.partition(sentence)[0] if sentence in pair.window else ""
+        if _is_open(before):
+            found.append("it stands in a quotation")
+        lead = _lead_in(before)
+        if lead and not content_words(lead) <= content_words(pair.claim):
+            found.append(f"it stands in a list under “{lead}”")
+    rival = _rival(pair)
+    if rival:
+        found.append(f"the passage stands under “{rival}”")
+    return found
+
+
+def _is_open(before: str) -> bool:
+    """Say whether a quotation that begins in *before* has not ended there."""
+    closed = any(before.count(mark) > before.count(end) for mark, end in _MARKS.items())
+    return closed or before.count('"') % 2 == 1
+
+
+def _lead_in(before: str) -> str:
+    """Return the line ending in a colon under which the next line of a list stands, or ""."""
+    if not before.endswith("\n"):
+        return ""
+    lines = before.rstrip("\n").split("\n")
+    for line in reversed(lines):
+        if line.endswith(":"):
+            return re.split(r"(?<=[.!?])\s", line)[-1]
+        if len(line.split()) > _LONGEST_ITEM:
+            return ""
+    return ""
+
+
+_LONGEST_ITEM: Final = 25  # words; a longer line is a paragraph and ends the list
+
+
+def _rival(pair: Pair) -> str:
+    """Return the innermost heading where it names one thing of the title and the claim another."""
+    title, _, rest = pair.context.partition(" › ")
+    heading = rest.rpartition(" › ")[2]
+    own, both, claim = map(content_words, (heading, title, pair.claim))
+    other = (both & claim) - own - content_words(pair.evidence)
+    return heading if own & both - claim and other else ""
