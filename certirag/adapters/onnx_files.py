@@ -36,13 +36,14 @@ def open_tokenizer(files: ModelFiles) -> Tokenizer:
     return tokenizer
 
 
-def marker(tokenizer: Tokenizer, name: str) -> int:
-    """Return the id of the special token *name*; ModelError when there is none."""
-    found = tokenizer.token_to_id(name)
-    if found is None:
-        message = f"the tokenizer has no {name}; it is not that of a BERT model"
-        raise ModelError(message)
-    return int(found)
+def marker(tokenizer: Tokenizer, *names: str) -> int:
+    """Return the id of the first of the special tokens *names* that there is, or ModelError."""
+    for name in names:
+        found = tokenizer.token_to_id(name)
+        if found is not None:
+            return int(found)
+    message = f"the tokenizer has no {names[0]}; it is not that of a BERT or MPNet model"
+    raise ModelError(message)
 
 
 def open_session(files: ModelFiles, *, inputs: Sequence[str], output: str) -> Any:

@@ -93,9 +93,9 @@ class PairModel:
             )
             raise ModelError(message)
         self._tokenizer = open_tokenizer(self._files)
-        self._first, self._between, self._unknown = (
-            marker(self._tokenizer, name) for name in ("[CLS]", "[SEP]", "[UNK]")
-        )
+        self._first = marker(self._tokenizer, "[CLS]", "<s>")
+        self._between = marker(self._tokenizer, "[SEP]", "</s>")
+        self._unknown = marker(self._tokenizer, "[UNK]", "<unk>")
         self._session = open_session(self._files, inputs=INPUTS, output="logits")
         self._workers = ThreadPoolExecutor(count, thread_name_prefix="certirag-verify")
         self._threads = count

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from certirag.errors import ModelError
+from certirag.train.mpnet import RELATIVE, distance_buckets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +53,7 @@ class _Codes:
 
 @dataclass(frozen=True, slots=True)
 class EncoderShape:
-    """The figures of a BERT encoder that its weights do not state themselves."""
+    """The figures of a BERT or MPNet encoder that its weights do not state themselves."""
 
     layers: int
     heads: int
@@ -63,13 +64,14 @@ class EncoderShape:
     def from_config(cls, config: Mapping[str, Any]) -> EncoderShape:
         """Read a Hugging Face config.json; raise ModelError for an encoder of another kind."""
         wanted = {
-            "model_type": "bert",
-            "hidden_act": "gelu",
-            "position_embedding_type": "absolute",
+            "model_type": ("bert", "mpnet"),
+            "hidden_act": ("gelu",),
+            "position_embedding_type": ("absolute",),
         }
-        for key, value in wanted.items():
-            if config.get(key, value) != value:
-                message = f"config.json says {key}={config[key]!r}; only {value!r} can be written"
+        for key, values in wanted.items():
+            if config.get(key, values[0]) not in values:
+                one = " or ".join(map(repr, values))
+                message = f"config.json says {key}={config[key]!r}; only {one} can be written"
                 raise ModelError(message)
         try:
             return cls(
@@ -201,7 +203,25 @@ class EncoderGraph:
     def _mask(self) -> str:
         absent = self._op("Sub", self._constant("one", 1.0), self._float("attention_mask"))
         penalty = self._op("Mul", absent, self._constant("penalty", -1e4))
-        return self._op("Unsqueeze", penalty, self._constant("heads_axes", [1, 2], "int64"))
+        mask = self._op("Unsqueeze", penalty, self._constant("heads_axes", [1, 2], "int64"))
+        if RELATIVE not in self._weights:
+            return mask
+        return self._op("Add", mask, self._relative_bias())
+
+    def _relative_bias(self) -> str:
+        """What MPNet adds to every attention score for the distance: (heads, tokens, tokens)."""
+        tokens = self._op("Shape", "input_ids", start=1, end=2)
+        most = self._weights["embeddings.position_embeddings.weight"].shape[0]
+        buckets = self._op(
+            "Slice",
+            self._constant("buckets", distance_buckets(most), "uint8"),
+            self._constant("corner", [0, 0], "int64"),
+            self._op("Concat", tokens, tokens, axis=0),
+            self._constant("both_axes", [0, 1], "int64"),
+        )
+        places = self._op("Cast", buckets, to=self._onnx.TensorProto.INT32)
+        biases = self._op("Gather", self._constant("biases", self._weights[RELATIVE]), places)
+        return self._op("Transpose", biases, perm=[2, 0, 1])
 
     def _layer(self, hidden: str, mask: str, prefix: str) -> str:
         coarse, fine = self._codes(hidden), self._fine_codes(hidden)

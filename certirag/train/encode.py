@@ -46,7 +46,7 @@ def encode_rows(
     A premise that does not fit is represented by the window that the verifier would build around
     the hypothesis (`focused`), not by its beginning. A row of which nothing fits is left out.
     """
-    cls, sep = (_marker(tokenizer, name) for name in ("[CLS]", "[SEP]"))
+    cls, sep = _marker(tokenizer, "[CLS]", "<s>"), _marker(tokenizer, "[SEP]", "</s>")
     examples = []
     for number, row in enumerate(rows, 1):
         claim = tokenizer.encode(row.hypothesis, add_special_tokens=False).ids
@@ -61,12 +61,14 @@ def encode_rows(
     return examples
 
 
-def _marker(tokenizer: Tokenizer, name: str) -> int:
-    number: int | None = tokenizer.token_to_id(name)
-    if number is None:
-        message = f"the tokenizer has no {name}; give the folder of a BERT model"
-        raise InputError(message)
-    return number
+def _marker(tokenizer: Tokenizer, *names: str) -> int:
+    """Return the id of the first of *names* that there is: BERT and MPNet call it differently."""
+    for name in names:
+        number: int | None = tokenizer.token_to_id(name)
+        if number is not None:
+            return number
+    message = f"the tokenizer has no {names[0]}; give the folder of a BERT or MPNet model"
+    raise InputError(message)
 
 
 def _window(row: Row, tokenizer: Tokenizer, split: SentenceSplitter, room: int) -> list[int]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GRAPH = "model.int8.onnx"
 TOKENIZER = "tokenizer.json"
-SIZE_LIMIT = 30_000_000
+SIZE_LIMIT = 95_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +118,16 @@ def open_checkpoint(checkpoint: Path) -> PairClassifier:
     """Load the 32-bit network of *checkpoint*, ready to score; errors as in `export`."""
     from safetensors import SafetensorError
     from safetensors.torch import load
-    from transformers import BertConfig, BertModel
+    from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
 
     from certirag.train.network import PairClassifier
 
-    config = BertConfig.from_dict(_config(checkpoint))
+    shape = _config(checkpoint)
+    mpnet = shape.get("model_type") == "mpnet"
+    config = (MPNetConfig if mpnet else BertConfig).from_dict(shape, attn_implementation="eager")
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    model = PairClassifier(BertModel(config, add_pooling_layer=False), config.hidden_size)
+    backbone = (MPNetModel if mpnet else BertModel)(config, add_pooling_layer=False)
+    model = PairClassifier(backbone, config.hidden_size)
     try:
         model.load_state_dict(load(_read(checkpoint, "model.safetensors")))
     except (SafetensorError, RuntimeError) as error:
@@ -132,6 +135,23 @@ def open_checkpoint(checkpoint: Path) -> PairClassifier:
         message = f"{checkpoint / 'model.safetensors'} holds another network: {first}"
         raise InputError(message) from error
     return model.eval()
+
+
+def open_model(weights: Path, layers: int | None = None) -> PairClassifier:
+    """Load the encoder in *weights* under a new head, or under the head that lies there too.
+
+    A folder that a training run left, or `widen` wrote, has both and is trained further; errors
+    as in `open_backbone` and `open_checkpoint`.
+    """
+    from safetensors.torch import load_file
+
+    from certirag.train.network import PairClassifier, open_backbone
+
+    state = load_file(weights / "model.safetensors") if weights.is_dir() else {}
+    if "classes.weight" not in state:
+        backbone, config = open_backbone(weights, layers)
+        return PairClassifier(backbone, config["hidden_size"])
+    return open_checkpoint(weights)
 
 
 def unlabelled(ids: Sequence[int], evidence: int) -> Example:

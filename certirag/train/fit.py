@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ class Schedule:
 
     *tokens* is the most tokens of a batch with its padding, *learning_rate* the peak (AdamW,
     linear warm-up over the first 5 % of steps and linear decay to zero), *average* the decay per
-    step of the moving average of the weights, which is what the stage leaves behind.
+    step of the moving average of the weights, which is what the stage leaves behind. The *frozen*
+    lowest layers stay as they are.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Schedule:
     smoothing: float
     average: float
     seed: int
+    frozen: int = 0
 
 
 def batches(examples: Sequence[Example], *, tokens: int, rng: random.Random) -> list[list[Example]]:
@@ -86,6 +89,10 @@ class Trainer:
         self._state_path, self._save_seconds = state_path, save_seconds
         words = model.backbone.get_parameter("embeddings.word_embeddings.weight")
         words.requires_grad_(False)  # half of the weights, and good as they are
+        for name, parameter in model.named_parameters():
+            layer = re.search(r"\.encoder\.layer\.(\d+)\.", name)
+            if schedule.frozen and (layer is None or int(layer[1]) < schedule.frozen):
+                parameter.requires_grad_(not name.startswith("backbone."))
         self._trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
         decayed = [p for p in self._trained.values() if p.ndim > 1]
         plain = [p for p in self._trained.values() if p.ndim <= 1]

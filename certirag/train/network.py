@@ -24,6 +24,7 @@ class PairClassifier(nn.Module):
     def __init__(self, backbone: nn.Module, hidden: int) -> None:
         super().__init__()
         self.backbone = backbone
+        self._segmented = getattr(backbone.config, "type_vocab_size", 0) > 1  # MPNet has none
         self.dense = nn.Linear(2 * hidden, hidden)
         self.classes = nn.Linear(hidden, 3)
         for layer in (self.dense, self.classes):
@@ -32,9 +33,8 @@ class PairClassifier(nn.Module):
 
     def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
         """Return logits (batch, 3) of int64 *ids*, *segments* and *mask* of (batch, tokens)."""
-        vectors = self.backbone(
-            input_ids=ids, token_type_ids=segments, attention_mask=mask
-        ).last_hidden_state
+        parts = {"token_type_ids": segments} if self._segmented else {}
+        vectors = self.backbone(input_ids=ids, attention_mask=mask, **parts).last_hidden_state
         weights = mask.unsqueeze(-1).to(vectors.dtype)
         mean = (vectors * weights).sum(dim=1) / weights.sum(dim=1)
         joined = torch.cat([vectors[:, 0], mean], dim=-1)
@@ -42,22 +42,27 @@ class PairClassifier(nn.Module):
         return logits
 
 
-def open_backbone(weights: Path) -> tuple[nn.Module, dict[str, Any]]:
-    """Load the encoder in *weights* (a Hugging Face BERT folder) without dropout; and its config.
+def open_backbone(weights: Path, layers: int | None = None) -> tuple[nn.Module, dict[str, Any]]:
+    """Load the encoder in *weights* (a folder of BERT or MPNet) without dropout; and its config.
+
+    Of *layers*, the lowest are kept (Sajjad et al. 2020: the top ones are missed least).
 
     Dropout is off: on a CPU its random numbers cost as much as the products, and the averaged
     weights regularise as well. Raises InputError when the folder is not such a model.
     """
     os.environ["HF_HUB_OFFLINE"] = "1"  # everything is in the folder; ask nobody
-    from transformers import BertModel
+    from transformers import BertModel, MPNetModel
     from transformers.utils import logging
 
     logging.set_verbosity_error()  # the unused pooler is no news
     logging.disable_progress_bar()
     try:
         config = json.loads((weights / "config.json").read_text(encoding="utf-8"))
-        model = BertModel.from_pretrained(
+        config["num_hidden_layers"] = layers or config["num_hidden_layers"]
+        kind = MPNetModel if config.get("model_type") == "mpnet" else BertModel
+        model = kind.from_pretrained(
             str(weights),
+            num_hidden_layers=config["num_hidden_layers"],
             add_pooling_layer=False,
             local_files_only=True,
             attn_implementation="eager",  # faster than the fused one on a CPU at these lengths
@@ -65,7 +70,7 @@ def open_backbone(weights: Path) -> tuple[nn.Module, dict[str, Any]]:
             attention_probs_dropout_prob=0.0,
         )
     except (OSError, ValueError) as error:
-        message = f"{weights} is not the folder of a BERT model: {error}"
+        message = f"{weights} is not the folder of a BERT or MPNet model: {error}"
         raise InputError(message) from error
     return model, config
 

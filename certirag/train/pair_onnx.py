@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from certirag.errors import ModelError
 from certirag.train.bert_onnx import EncoderGraph, EncoderShape
+from certirag.train.mpnet import RELATIVE, as_bert
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 CLASSES = 3
 INPUTS = ("input_ids", "segments", "attention_mask")
+MOST_POSITIONS = 384  # tokens of an MPNet pair; more are never asked for
 _BACKBONE = "backbone."
 
 
@@ -36,6 +38,7 @@ def write_pair_classifier(
     try:
         _checked_head(weights, shape)
         own = {name.removeprefix(_BACKBONE): value for name, value in weights.items()}
+        own = as_bert(own, MOST_POSITIONS)
         return _PairGraph(own, shape, fine=fine).serialise()
     except KeyError as error:
         message = f"the weights have no tensor {error.args[0]!r}; give those of a PairClassifier"
@@ -74,6 +77,8 @@ class _PairGraph(EncoderGraph):
 
     def _places(self) -> str:
         places = self._positions(self._weights["embeddings.position_embeddings.weight"])
+        if RELATIVE in self._weights:
+            return places  # MPNet knows the two texts by the marker between them
         table = self._constant(
             "segment_vectors", self._weights["embeddings.token_type_embeddings.weight"]
         )

@@ -17,8 +17,9 @@ from certirag.bootstrap import make_splitter
 from certirag.errors import InputError
 from certirag.train.config import Stage, TrainingConfig
 from certirag.train.encode import Example, encode_rows
+from certirag.train.export import open_model
 from certirag.train.fit import Schedule, Trainer
-from certirag.train.network import PairClassifier, open_backbone
+from certirag.train.network import PairClassifier
 from certirag.train.rows import Row, by_source, held_out, limited, read_rows
 
 Say = Callable[[str], None]
@@ -48,8 +49,7 @@ def train(
         torch.set_num_threads(threads)
     torch.manual_seed(config.seed)
     work.mkdir(parents=True, exist_ok=True)
-    backbone, shape = open_backbone(weights)
-    model = PairClassifier(backbone, shape["hidden_size"]).to(device)
+    model = open_model(weights, config.layers).to(device)
     tokenizer = open_tokenizer(weights)
     examples: dict[str, list[Example]] | None = None
     folder = work
@@ -110,8 +110,14 @@ def _examples(
         from certirag.train.contrast import contrast_rows
 
         extra = contrast_rows(rows, seed=config.contrast_seed, limit=limit)
-    say(f"{len(rows)} pairs and {len(extra)} made ones; reading them")
     split = make_splitter("rules")
+    if config.fills:
+        from certirag.train.near_misses import FOLDER, near_miss_rows, read_near_misses, split_cases
+
+        cases, _, _ = split_cases(read_near_misses(FOLDER))
+        near = [r for n in range(config.fills) for r in near_miss_rows(cases, split, seed=n)]
+        extra = [*extra, *limited(near, limit)]
+    say(f"{len(rows)} pairs and {len(extra)} made ones; reading them")
     return {
         source: encode_rows(own, tokenizer, split, room=config.room)
         for source, own in by_source([*rows, *extra]).items()
@@ -135,6 +141,7 @@ def _train_stage(
         smoothing=stage.smoothing,
         average=stage.average,
         seed=config.seed,
+        frozen=config.frozen,
     )
     epochs = [chosen(stage, examples, config.seed, epoch) for epoch in range(stage.epochs)]
     say(f"stage {stage.name}: {', '.join(str(len(e)) for e in epochs)} pairs an epoch on {device}")
@@ -171,6 +178,9 @@ def _keep(model: PairClassifier, weights: Path, folder: Path) -> None:
     state = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
     save_file(state, beside / "model.safetensors")
     shape = json.loads((weights / "config.json").read_text(encoding="utf-8"))
+    shape["num_hidden_layers"] = len(
+        {name.split(".")[3] for name in state if ".encoder.layer." in name}
+    )
     (beside / "config.json").write_text(json.dumps(shape, indent=1) + "\n", encoding="utf-8")
     shutil.copyfile(weights / "tokenizer.json", beside / "tokenizer.json")
     if folder.name == MERGED:  # made anew by every run

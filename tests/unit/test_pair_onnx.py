@@ -162,3 +162,72 @@ def test_a_folder_that_is_no_checkpoint_is_refused(tmp_path: Path, monkeypatch) 
     with pytest.raises(InputError, match=r"config\.json"):
         export(folder, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def mpnet(tmp_path_factory) -> Path:
+    """Return the folder of a narrow MPNet pair classifier with random weights."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    from safetensors.torch import save_file
+
+    from certirag.train.network import PairClassifier
+
+    torch.manual_seed(2)
+    shape = transformers.MPNetConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=12,
+        intermediate_size=96,
+        max_position_embeddings=400,
+        initializer_range=0.4,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    backbone = transformers.MPNetModel(shape, add_pooling_layer=False)
+    model = PairClassifier(backbone, shape.hidden_size)
+    torch.nn.init.normal_(model.dense.weight, std=0.3)
+    torch.nn.init.normal_(model.classes.weight, std=0.3)
+    folder = tmp_path_factory.mktemp("mpnet")
+    state = {name: value.contiguous() for name, value in model.state_dict().items()}
+    save_file(state, folder / "model.safetensors")
+    (folder / "config.json").write_text(shape.to_json_string(use_diff=False), encoding="utf-8")
+    (folder / "tokenizer.json").write_text("{}", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("tokens", [6, 40, 300])
+def test_mpnet_s_distances_are_those_of_pytorch(mpnet: Path, tokens: int) -> None:
+    """Every bucket of distance, far ones too, has its own bias; positions are counted from two."""
+    torch = pytest.importorskip("torch")
+    feed = _feed(_pairs(3, tokens, seed=tokens), tokens // 2)
+    with torch.no_grad():
+        wanted = open_checkpoint(mpnet)(*(torch.from_numpy(feed[name]) for name in INPUTS)).numpy()
+    (found,) = _session(graph_of(mpnet, fine=True)).run(["logits"], feed)
+    assert np.abs(found - wanted).max() < 0.15 * np.ptp(wanted)
+    assert (found.argmax(axis=1) == wanted.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_a_shipped_graph_can_be_trained_further(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """What `widen` takes out of the graph is the network that went in, within its rounding."""
+    pytest.importorskip("torch")
+    from onnx import load_from_string, numpy_helper
+
+    from certirag.train.widen import wide_weights
+
+    folder = request.getfixturevalue("checkpoint" if kind == "bert" else "mpnet")
+    graph = load_from_string(graph_of(folder)).graph
+    found = wide_weights({t.name: numpy_helper.to_array(t) for t in graph.initializer})
+    wanted = open_checkpoint(folder).state_dict()
+    assert set(found) == set(wanted)
+    for name, value in found.items():
+        own = wanted[name].numpy()[: len(value)]
+        first = 2 if "position_embeddings" in name and kind == "mpnet" else 0
+        # Clipping a few far weights may cost those more than a step.
+        apart = np.abs(value[first:] - own[first:])
+        assert apart.max() <= 0.25 * max(1e-4, np.abs(own).max()), name
+        assert apart.mean() <= 0.02 * max(1e-4, np.abs(own).max()), name

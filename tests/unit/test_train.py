@@ -21,8 +21,13 @@ from certirag.verify.windows import focused
 
 torch = pytest.importorskip("torch")
 
+from certirag.train.export import open_model  # noqa: E402
 from certirag.train.fit import Schedule, Trainer, batches, logits_of, tensors  # noqa: E402
-from certirag.train.network import PairClassifier, loss_of, open_backbone  # noqa: E402
+from certirag.train.network import (  # noqa: E402
+    PairClassifier,
+    loss_of,
+    open_backbone,
+)
 
 WORDS = [
     "the",
@@ -309,6 +314,44 @@ def test_a_run_learns_and_is_taken_up(
         EmbeddedVerifier(out)
 
 
+def test_an_mpnet_keeps_its_frozen_layers_and_loses_the_top_ones(
+    weights: Path, tmp_path: Path
+) -> None:
+    """Of three layers two are kept and the lower one stays; the result can be trained further."""
+    from safetensors.torch import load_file
+    from transformers import MPNetConfig, MPNetModel
+
+    folder = tmp_path / "mpnet"
+    torch.manual_seed(1)
+    shape = MPNetConfig(
+        vocab_size=len(WORDS) + 2,
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=80,
+    )
+    MPNetModel(shape, add_pooling_layer=False).save_pretrained(folder)
+    names = (weights / "tokenizer.json").read_text(encoding="utf-8")
+    for old, new in (("[CLS]", "<s>"), ("[SEP]", "</s>"), ("[UNK]", "<unk>")):
+        names = names.replace(f'"{old}"', f'"{new}"')
+    (folder / "tokenizer.json").write_text(names, encoding="utf-8")
+    config = tmp_path / "c.toml"
+    two = "room = 32\nlayers = 2\nfrozen = 1"
+    config.write_text(CONFIG.replace("room = 32", two).replace("= 6", "= 1"), encoding="utf-8")
+    pairs = _pairs(tmp_path / "p.jsonl.gz", 200)
+    command = ["--config", str(config), "--pairs", str(pairs), "--weights", str(folder)]
+    assert main([*command, "--work", str(tmp_path / "work"), "--device", "cpu"]) == 0
+    before = load_file(folder / "model.safetensors")
+    after = load_file(tmp_path / "work" / "1-one" / "model.safetensors")
+    part = "encoder.layer.{}.output.dense.weight"
+    assert torch.equal(before[part.format(0)], after[f"backbone.{part.format(0)}"])
+    assert not torch.equal(before[part.format(1)], after[f"backbone.{part.format(1)}"])
+    assert not any(".layer.2." in name for name in after)
+    again = open_model(tmp_path / "work" / "1-one").state_dict()
+    assert all(torch.equal(again[name], value) for name, value in after.items())
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -325,6 +368,13 @@ def test_a_bad_config_is_named(tmp_path: Path, text: str, said: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=said):
         read_config(path)
+
+
+def test_the_config_of_the_larger_network_is_sound() -> None:
+    """Its stage reads near misses, and the slots are filled at least once an epoch."""
+    config = read_config(Path(__file__).parents[2] / "certirag" / "train" / "near_misses.toml")
+    assert config.fills >= 1
+    assert all(stage.shares.get("near_", 1.0) > 0 for stage in config.stages)
 
 
 def test_the_shipped_config_is_sound() -> None:
