@@ -28,7 +28,7 @@ test: $(VENV)/installed-dev
 	@echo "Style"; $(BIN)/ruff format --check . && $(BIN)/ruff check .
 	@echo "Types"; $(BIN)/mypy
 	@echo "Import contracts"; $(BIN)/lint-imports
-	@echo "Tests"; $(BIN)/python -m pytest -n 3 --dist loadfile
+	@echo "Tests"; $(BIN)/python -m pytest -n auto --dist loadfile
 
 prove: $(VENV)/installed-dev
 	@echo "Proofs and state machines"; nice $(BIN)/python -m pytest -q -n 3 tests/proofs

@@ -121,9 +121,11 @@ def test_vectors_do_not_depend_on_company(embedder: Embedder) -> None:
 def test_threads_may_share_an_embedder(embedder: Embedder) -> None:
     """Callers on several threads get what one caller gets."""
     alone = embedder.embed(TEXTS)
+    # The embedder that ships gives the same bits; torch adds up on as many threads as are free.
+    apart = 0.0 if isinstance(embedder, OnnxEmbedder) else 1e-6
     with ThreadPoolExecutor(4) as pool:
         for vectors in pool.map(embedder.embed, [TEXTS] * 8):
-            assert np.array_equal(vectors, alone)
+            assert np.abs(vectors - alone).max() <= apart
 
 
 @pytest.mark.parametrize("blank", [" ", "\n\n", ""])
