@@ -19,6 +19,7 @@ from typing import Final
 from certirag.core.claim import Claim, RiskClass
 from certirag.core.text import joined_evidence, reading_window, shared_context
 from certirag.ports import Judgement, Pair, Verifier
+from certirag.verify.asserted import reservations
 from certirag.verify.candidates import (
     MOST_PAIR_SETS,
     MOST_PARTS,
@@ -139,9 +140,21 @@ def _attached(c: Candidates, judged: Sequence[SpanSet]) -> SpanSet | None:
 
 
 def _sufficient(c: Candidates, judged: Sequence[SpanSet]) -> SpanSet | None:
-    """Return the smallest set at the target, of at least the class's number of spans."""
+    """Return the smallest set at the target, of at least the class's number of spans.
+
+    Spans of several chunks have no window together, so each is asked for its own: what a document
+    only quotes, asks or lists is no part of a joint proof either.
+    """
     wanted = _WANTED.get(c.claim.risk_class, 1)
-    enough = [s for s in judged if s.entailed >= ATTACH_TARGET and len(s.members) >= wanted]
+    enough = [
+        s
+        for s in judged
+        if s.entailed >= ATTACH_TARGET
+        and len(s.members) >= wanted
+        and (
+            len(s.members) == 1 or not any(reservations(pair_of(c.claim, (m,))) for m in s.members)
+        )
+    ]
     return min(_ranked(enough), key=lambda s: len(s.members), default=None)
 
 

@@ -223,6 +223,15 @@ def test_the_digest_is_of_the_set_that_was_judged() -> None:
     assert result.score_without == 0.1, "the headings alone were judged"
 
 
+def test_what_is_only_quoted_proves_nothing_together() -> None:
+    """A set of two chunks has no window; a quoted sentence in it is found out all the same."""
+    sets = {frozenset([ALPHA]): 0.4, frozenset([ALPHA, GAMMA]): 0.93}
+    free = [chunk_of(f"{ALPHA} {BETA}", title="Crane file"), chunk_of(GAMMA, name="d2")]
+    quoted = [chunk_of(f'He wrote: "{BETA} {ALPHA} {BETA}"', title="Crane file"), free[1]]
+    assert len(measured(sets, free)[0]) == 2
+    assert len(measured(sets, quoted)[0]) == 1
+
+
 @pytest.mark.parametrize("spare", range(12))
 def test_the_spare_pairs_are_never_exceeded(spare: int) -> None:
     """Sets of two, sets of three, their parts and the reading without evidence all count."""
