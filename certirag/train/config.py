@@ -39,7 +39,8 @@ class TrainingConfig:
     *room* is the most tokens of a training pair, *max_tokens* of a pair at inference;
     *held_out* the share of premises that no stage sees (calibration and early figures);
     *contrast_seed* seeds the made pairs, none are made when it is absent. *fills* is how many
-    times the slots of the near misses are filled, 0 for none of them. *layers* keeps so many of
+    times the slots of the near misses are filled, 0 for none of them. Claims about one text are
+    read *together* while they take at most so many tokens (MPNet only), 0 for each alone. *layers* keeps so many of
     the backbone's, *frozen* of them, the lowest, are not trained. With *merged* the
     result is the mean of the weights at the end of every stage (Wortsman et al. 2022, "Model
     soups"), not those of the last.
@@ -54,6 +55,7 @@ class TrainingConfig:
     held_out: float = 0.04
     contrast_seed: int | None = None
     fills: int = 0
+    together: int = 0
     layers: int | None = None
     frozen: int = 0
     merged: bool = False

@@ -156,7 +156,7 @@ def open_model(weights: Path, layers: int | None = None) -> PairClassifier:
 
 def unlabelled(ids: Sequence[int], evidence: int) -> Example:
     """Return an example that is only to be scored; *evidence* counts ``[CLS] evidence [SEP]``."""
-    return Example(tuple(ids), evidence, NOT_ENTAILED)
+    return Example(tuple(ids), evidence, (NOT_ENTAILED,))
 
 
 def _config(checkpoint: Path) -> dict[str, Any]:

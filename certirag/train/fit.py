@@ -55,7 +55,7 @@ def batches(examples: Sequence[Example], *, tokens: int, rng: random.Random) -> 
 
 
 def tensors(batch: Sequence[Example], device: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return ids, segments, mask (batch, longest) and labels (batch,) as int64."""
+    """Return ids, segments, mask (batch, longest) and labels (claims,) as int64."""
     longest = max(len(example.ids) for example in batch)
     ids = torch.zeros(len(batch), longest, dtype=torch.long)
     segments, mask = torch.zeros_like(ids), torch.zeros_like(ids)
@@ -63,8 +63,8 @@ def tensors(batch: Sequence[Example], device: str) -> tuple[Tensor, Tensor, Tens
         size = len(example.ids)
         ids[row, :size] = torch.tensor(example.ids)
         mask[row, :size] = 1
-        segments[row, example.evidence : size] = 1
-    labels = torch.tensor([example.label for example in batch])
+        segments[row, :size] = torch.tensor(example.segments())
+    labels = torch.tensor([label for example in batch for label in example.labels])
     return ids.to(device), segments.to(device), mask.to(device), labels.to(device)
 
 
@@ -192,7 +192,7 @@ class Trainer:
 def logits_of(
     model: PairClassifier, examples: Sequence[Example], *, device: str, tokens: int = 8192
 ) -> list[tuple[float, float, float]]:
-    """Return the three logits of each example, in order, in 32 bits."""
+    """Return the three logits of each example, which has one claim, in order, in 32 bits."""
     model.eval()
     order = sorted(range(len(examples)), key=lambda at: len(examples[at].ids))
     found: dict[int, tuple[float, float, float]] = {}

@@ -17,8 +17,11 @@ from certirag.train.encode import NOT_ENTAILED
 class PairClassifier(nn.Module):
     """Scores (evidence, claim) pairs: three logits for entailed, not_enough_info, contradicted.
 
-    The head reads the first token's vector beside the mean of all token vectors: the backbone
-    was trained to hold its meaning in the mean, and the first token is free to learn the relation.
+    Over BERT each token sees all others, and the head reads the first token's vector beside the
+    mean of all: the backbone was trained to hold its meaning in the mean, and the first token is
+    free to learn the relation. Over MPNet a claim sees the evidence and itself, the evidence only
+    itself, and the head reads the claim's last token beside the mean of its own. So all claims
+    about one text are read in one go: a claim costs its own tokens alone.
     """
 
     def __init__(self, backbone: nn.Module, hidden: int) -> None:
@@ -32,14 +35,58 @@ class PairClassifier(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-        """Return logits (batch, 3) of int64 *ids*, *segments* and *mask* of (batch, tokens)."""
-        parts = {"token_type_ids": segments} if self._segmented else {}
-        vectors = self.backbone(input_ids=ids, attention_mask=mask, **parts).last_hidden_state
-        weights = mask.unsqueeze(-1).to(vectors.dtype)
-        mean = (vectors * weights).sum(dim=1) / weights.sum(dim=1)
-        joined = torch.cat([vectors[:, 0], mean], dim=-1)
+        """Return logits (claims, 3) of int64 *ids*, *segments* and *mask* of (batch, tokens).
+
+        *segments* are 0 for evidence and number the claims about it from 1, one after the other;
+        over BERT there is one claim.
+        """
+        if self._segmented:
+            whole = self.backbone(input_ids=ids, attention_mask=mask, token_type_ids=segments)
+            vectors = whole.last_hidden_state
+            weights = mask.unsqueeze(-1).to(vectors.dtype)
+            mean = (vectors * weights).sum(dim=1) / weights.sum(dim=1)
+            joined = torch.cat([vectors[:, 0], mean], dim=-1)
+        else:
+            segments = segments.masked_fill(mask == 0, -1)
+            joined = _of_claims(self._one_way(ids, segments), segments)
         logits: Tensor = self.classes(nn.functional.gelu(self.dense(joined)))
         return logits
+
+    def _one_way(self, ids: Tensor, segments: Tensor) -> Tensor:
+        """Return MPNet's vectors (batch, tokens, hidden); padding has the segment -1."""
+        encoder: Any = self.backbone.encoder
+        places = _places(segments)
+        own = segments.unsqueeze(2) == segments.unsqueeze(1)
+        unseen = ~(own | (segments == 0).unsqueeze(1))
+        away = places.unsqueeze(1) - places.unsqueeze(2)
+        bias = encoder.relative_attention_bias(encoder.relative_position_bucket(away))
+        bias = bias.permute(0, 3, 1, 2).masked_fill(unseen.unsqueeze(1), -1e4)
+        embeddings: Any = self.backbone.embeddings
+        vectors: Tensor = embeddings(input_ids=ids, position_ids=places + 2)
+        for layer in encoder.layer:
+            vectors = layer(vectors, None, bias)[0]
+        return vectors
+
+
+def _places(segments: Tensor) -> Tensor:
+    """Return each token's place (batch, tokens): every claim stands right behind the evidence."""
+    along = torch.arange(segments.shape[1], device=segments.device).expand_as(segments)
+    begins = nn.functional.pad(segments[:, 1:] != segments[:, :-1], (1, 0))
+    start = torch.where(begins, along, 0).cummax(dim=1).values
+    evidence = (segments == 0).sum(dim=1, keepdim=True)
+    return torch.where(segments == 0, along, evidence + along - start)
+
+
+def _of_claims(vectors: Tensor, segments: Tensor) -> Tensor:
+    """Return for each claim its last token's vector beside the mean of its own: (claims, 2 h)."""
+    counts = segments.amax(dim=1)
+    first = counts.cumsum(dim=0) - counts
+    of_claim = segments > 0
+    number = (first.unsqueeze(1) + segments - 1)[of_claim]
+    own = vectors[of_claim].float()
+    total = own.new_zeros(int(counts.sum()), own.shape[1]).index_add(0, number, own)
+    sizes = torch.bincount(number, minlength=len(total))
+    return torch.cat([own[sizes.cumsum(dim=0) - 1], total / sizes.unsqueeze(1)], dim=-1)
 
 
 def open_backbone(weights: Path, layers: int | None = None) -> tuple[nn.Module, dict[str, Any]]:

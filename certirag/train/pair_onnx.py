@@ -60,11 +60,19 @@ def _checked_head(weights: Mapping[str, NDArray[np.float32]], shape: EncoderShap
 
 
 class _PairGraph(EncoderGraph):
-    """An encoder with segments and a head over the first token and the mean of all."""
+    """An encoder with segments and a head, as `certirag.train.network.PairClassifier` has them.
+
+    Over BERT the head reads the first token and the mean of all; over MPNet, where evidence does
+    not see the claim, the claim's last token and the mean of its own.
+    """
 
     def serialise(self) -> bytes:
         vectors = self._token_vectors()
-        joined = self._op("Concat", self._first(vectors), self._mean(vectors), axis=-1)
+        if RELATIVE in self._weights:
+            parts = self._last(vectors), self._mean(vectors, "segments")
+        else:
+            parts = self._first(vectors), self._mean(vectors, "attention_mask")
+        joined = self._op("Concat", *parts, axis=-1)
         inner = self._op("Gelu", self._product(joined, "dense"))
         last = self._constant("middle_axis", [1], "int64")
         self._op("Squeeze", self._product(inner, "classes"), last, name="logits")
@@ -88,10 +96,33 @@ class _PairGraph(EncoderGraph):
         """The first token's vector, of shape (batch, 1, hidden)."""
         return self._op("Gather", vectors, self._constant("first", [0], "int64"), axis=1)
 
-    def _mean(self, vectors: str) -> str:
-        """The mean of the vectors that the mask counts, of shape (batch, 1, hidden)."""
+    def _mask(self) -> str:
+        if RELATIVE not in self._weights:
+            return super()._mask()
+        # Nobody sees padding, and evidence (rows) no claim (columns).
+        seen = self._op("Sub", self._constant("one", 1.0), self._float("segments"))
+        rows = self._op("Unsqueeze", seen, self._constant("row_axes", [1, 3], "int64"))
+        claim = self._op(
+            "Unsqueeze", self._float("segments"), self._constant("heads_axes", [1, 2], "int64")
+        )
+        hidden = self._op("Mul", self._op("Mul", rows, claim), self._constant("penalty", -1e4))
+        return self._op("Add", super()._mask(), hidden)
+
+    def _last(self, vectors: str) -> str:
+        """The vector of the last token that is no padding, of shape (batch, 1, hidden)."""
+        last = self._constant("last", [-1], "int64")
+        so_far = self._op("CumSum", "attention_mask", self._constant("along", 1, "int64"))
+        total = self._op("ReduceSum", "attention_mask", last, keepdims=1)
+        ends = self._op(
+            "Mul", self._float(self._op("Equal", so_far, total)), self._float("attention_mask")
+        )
         middle = self._constant("middle_axis", [1], "int64")
-        counted = self._op("Unsqueeze", self._float("attention_mask"), middle)
+        return self._op("MatMul", self._op("Unsqueeze", ends, middle), vectors)
+
+    def _mean(self, vectors: str, counting: str) -> str:
+        """The mean of the vectors that the input *counting* counts, of shape (batch, 1, hidden)."""
+        middle = self._constant("middle_axis", [1], "int64")
+        counted = self._op("Unsqueeze", self._float(counting), middle)
         total = self._op("MatMul", counted, vectors)
         number = self._op("ReduceSum", counted, self._constant("last", [-1], "int64"), keepdims=1)
         return self._op("Div", total, number)

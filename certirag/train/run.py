@@ -119,7 +119,7 @@ def _examples(
         extra = [*extra, *limited(near, limit)]
     say(f"{len(rows)} pairs and {len(extra)} made ones; reading them")
     return {
-        source: encode_rows(own, tokenizer, split, room=config.room)
+        source: encode_rows(own, tokenizer, split, room=config.room, together=config.together)
         for source, own in by_source([*rows, *extra]).items()
     }
 

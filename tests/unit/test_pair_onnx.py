@@ -209,6 +209,25 @@ def test_mpnet_s_distances_are_those_of_pytorch(mpnet: Path, tokens: int) -> Non
     assert (found.argmax(axis=1) == wanted.argmax(axis=1)).all()
 
 
+def test_claims_that_are_read_together_do_not_see_each_other(mpnet: Path) -> None:
+    """MPNet gives each claim about one text what it gives that claim alone, padded or not."""
+    torch = pytest.importorskip("torch")
+    from certirag.train.encode import Example
+    from certirag.train.fit import tensors
+
+    model = open_checkpoint(mpnet)
+    text, claims = (5, 6, 7, 8, 9, 10), [(11, 12, 3), (13, 14, 15, 16, 3), (17, 3)]
+    alone = [Example((*text, *claim), len(text), (0,)) for claim in claims]
+    ids = (*text, *(token for claim in claims for token in claim))
+    together = Example(ids, len(text), (0, 1, 2), tuple(map(len, claims)))
+    with torch.no_grad():
+        wanted = torch.cat([model(*tensors([one], "cpu")[:3]) for one in alone])
+        found = model(*tensors([together, alone[1]], "cpu")[:3])
+    assert torch.allclose(found[:3], wanted, atol=1e-5)
+    assert torch.allclose(found[3], wanted[1], atol=1e-5)
+    assert not torch.allclose(wanted[0], wanted[1], atol=1e-3)
+
+
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])
 def test_a_shipped_graph_can_be_trained_further(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from certirag.adapters.verifier_embedded import EmbeddedVerifier
+from certirag.bootstrap import make_splitter
 from certirag.errors import InputError, ModelError
 from certirag.ports import Pair
 from certirag.train.__main__ import main
 from certirag.train.config import read_config
-from certirag.train.encode import Example
+from certirag.train.encode import Example, encode_rows
 from certirag.train.rows import Row, held_out, limited, read_rows
 from certirag.verify.windows import focused
 
@@ -28,6 +29,7 @@ from certirag.train.network import (  # noqa: E402
     loss_of,
     open_backbone,
 )
+from certirag.train.run import open_tokenizer  # noqa: E402
 
 WORDS = [
     "the",
@@ -173,7 +175,7 @@ def test_a_limit_keeps_every_source() -> None:
 def test_batches_hold_every_example_once_within_their_room() -> None:
     """Bucketing loses nothing, and a batch's padded size stays within its tokens."""
     rng = random.Random(1)
-    examples = [Example(tuple([n] * rng.randint(3, 40)), 2, 0) for n in range(500)]
+    examples = [Example(tuple([n] * rng.randint(3, 40)), 2, (0,)) for n in range(500)]
     found = batches(examples, tokens=128, rng=random.Random(2))
     assert sorted(e.ids for batch in found for e in batch) == sorted(e.ids for e in examples)
     assert all(max(len(e.ids) for e in batch) * len(batch) <= 128 for batch in found)
@@ -183,12 +185,27 @@ def test_batches_hold_every_example_once_within_their_room() -> None:
 def test_segments_mark_the_claim() -> None:
     """The claim and its marker are segment 1; padding is masked."""
     ids, segments, mask, labels = tensors(
-        [Example((1, 2, 3, 4, 5), 3, 2), Example((1, 2), 1, 0)], "cpu"
+        [Example((1, 2, 3, 4, 5), 3, (2,)), Example((1, 2), 1, (0,))], "cpu"
     )
     assert segments.tolist() == [[0, 0, 0, 1, 1], [0, 1, 0, 0, 0]]
     assert mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]]
     assert ids.shape == (2, 5)
     assert labels.tolist() == [2, 0]
+
+
+def test_claims_about_one_text_go_together_while_there_is_room(weights: Path) -> None:
+    """Each claim keeps its label and its place; one that does not fit begins another example."""
+    tokenizer = open_tokenizer(weights)
+    rows = [Row("s", "the fee is forty euros .", f"the fee is {n} .", label)
+            for n, label in (("forty", "entailed"), ("fifty", "contradicted"), ("a", "neutral"))]  # fmt: skip
+    split = make_splitter("rules")
+    apart = encode_rows(rows, tokenizer, split, room=64)
+    room = len(apart[0].ids) + len(apart[1].ids) - apart[1].evidence
+    found = encode_rows(rows, tokenizer, split, room=64, together=room)
+    assert [example.labels for example in found] == [(0, 2), (1,)]
+    assert found[0].ids == (*apart[0].ids, *apart[1].ids[apart[1].evidence :])
+    assert found[0].segments().count(2) == len(apart[1].ids) - apart[1].evidence
+    assert found[1] == apart[2]
 
 
 def test_two_way_rows_teach_the_support_side_only() -> None:
@@ -224,7 +241,7 @@ def test_a_stopped_stage_goes_on_to_the_same_weights(weights: Path, tmp_path: Pa
     schedule = Schedule("s", 1, 1e-3, 64, 0.0, 0.9, 7)
     rng = random.Random(3)
     epochs = [
-        [Example(tuple(rng.choices(range(20), k=8)), 5, rng.randint(0, 3)) for _ in range(160)]
+        [Example(tuple(rng.choices(range(20), k=8)), 5, (rng.randint(0, 3),)) for _ in range(160)]
     ]
 
     def run(name: str, stop_at: int | None) -> dict[str, object]:
@@ -291,7 +308,7 @@ def test_a_run_learns_and_is_taken_up(
     def pair(fee: str) -> Example:
         premise = tokenizer.encode("in site a a a the fee is forty euros .").ids
         claim = tokenizer.encode(f"the fee is {fee} euros .").ids
-        return Example((cls, *premise, sep, *claim, sep), len(premise) + 2, 0)
+        return Example((cls, *premise, sep, *claim, sep), len(premise) + 2, (0,))
 
     right, wrong = logits_of(model, [pair("forty"), pair("fifty")], device="cpu")
     assert right[0] > max(right[1:])
