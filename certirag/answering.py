@@ -24,6 +24,7 @@ from certirag.ports import Index, NewEntry
 from certirag.render import certify
 from certirag.render.abstain import lacks_answer, with_suggestions
 from certirag.retrieve.hybrid import RetrievalOutcome
+from certirag.retrieve.relevance import with_relevance
 from certirag.retrieve.suggest import suggest
 from certirag.services import Services, SignedAnswer
 
@@ -66,6 +67,8 @@ class GrowingAnswer:
         policy = services.policy
         policy = policy if self.asked_policy is None else policy.meet(self.asked_policy)
         chunks = with_selectors(measured.chunks or self.found.chunks, measured.results)
+        with services.stage("compile"):
+            claim_ir = with_relevance(claim_ir, chunks, services.reader)
         with services.stage("decide"):
             decisions, summary = certify(
                 claim_ir.claims, measured.results, chunks, policy, question=self.question
@@ -73,7 +76,7 @@ class GrowingAnswer:
         finished = generation is None or generation.end != "under_way"
         if finished and services.settings.enable_abstention and lacks_answer(summary):
             nearest = self.found.chunks or chunks
-            hints = suggest(self.question, nearest, self.index.chunks())
+            hints = suggest(self.question, nearest, services.reader.relevance, self.index.chunks())
             summary = with_suggestions(summary, hints)
         used = {ref.chunk_id for result in measured.results for ref in result.all_scores}
         kept = {chunk.chunk_id for chunk in self.found.chunks} | used

@@ -25,6 +25,7 @@ from certirag.ports import (
     Embedder,
     LanguageModel,
     Progress,
+    Reader,
     Reranker,
     SentenceSplitter,
     Verifier,
@@ -63,6 +64,7 @@ def build_services(settings: Settings) -> Services:
         policy=load_policy(settings.policy),
         embedder=embedder,
         reranker=make_reranker(settings.reranker, embedder),
+        reader=make_reader(embedder),
         verifier=verifier,
         split=make_splitter(settings.sentences),
         audit_log=open_log(settings),
@@ -182,6 +184,15 @@ def make_reranker(name: str, embedder: Embedder) -> Reranker:
     from certirag.adapters.reranker_cross_encoder import CrossEncoderReranker
 
     return CrossEncoderReranker(name)
+
+
+def make_reader(embedder: Embedder) -> Reader:
+    """Return the reader that ships; it was fitted with the embedder that ships and asks that one."""
+    from certirag.adapters.embedder_onnx import OnnxEmbedder
+    from certirag.adapters.reader_embedded import EmbeddedReader
+
+    own = embedder if isinstance(embedder, OnnxEmbedder) else make_embedder("embedded")
+    return EmbeddedReader(ASSETS / "models" / "reader", own)
 
 
 def make_splitter(name: str) -> SentenceSplitter:

@@ -114,7 +114,7 @@ Claim = id:text text:text
   type:'fact|numeric_fact|temporal_fact|attribution|comparison|scope|definition|procedure
   risk_class:'factual_lit_claim|historical_claim|comparative_claim|scope_claim fields:{text/int}
   evidence_candidates:[SpanRef] draft_start:int draft_end:int hedges:[text] supplied:[text]
-  quantities:[Quantity] problems:[text]
+  quantities:[Quantity] problems:[text] ~relevance:num
 SpanRef = chunk_id:text span_id:text
 Quantity =
   kind:'number|percent|percentage_point|currency|measure|duration|date|year|period|ordinal
@@ -137,7 +137,7 @@ AnswerSummary = decision:'ACCEPT|STRIP|REJECT reason_code:text
   limitations:[text] query_refinements:[text] reason:text basis:ConfidenceBasis?
   left_out:[LeftOut] closest_references:[Reference] suggestions:Suggestions?
 ConfidenceBasis = checkable:int verified:int pass_rate:num high_risk_unresolved:int
-  contradicted:int contested:int retrieval:num? specificity:num? caveats:[text]
+  contradicted:int contested:int retrieval:num? specificity:num? caveats:[text] ~relevance:num
 LeftOut = rule:text claims:[text]
 Reference = chunk_id:text span_id:text title:text section:text page:int? quote:text why:text
 Suggestions = refinements:[Suggestion] filters:[Filter]
@@ -884,6 +884,12 @@ def _require_summary(record: Object) -> None:
         raise Broken(
             "summary", f"the decision is {summary['decision']}, its claims give {decision}"
         )
+    rated = {claim["id"]: claim["relevance"] for claim in claims if "relevance" in claim}
+    own = [rated[name] for name in verified & rated.keys()]
+    related = bool(own) and max(own) < 0.5  # at this relevance a claim counts as an answer
+    told = (summary["reason_code"] == "RELATED_ONLY") == related
+    if not (told and all(map(_is_score, rated.values()))):
+        raise Broken("summary", "whether its claims answer does not follow from their relevance")
 
 
 # What is said, and today's sources.

@@ -260,12 +260,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_answer_options(verify, mode=Mode.MIXED)
     verify.set_defaults(run=_verify)
 
-    score = commands.add_parser("score", help="score premise and hypothesis pairs")
-    score.add_argument("--pairs", required=True, type=Path, metavar="IN.jsonl[.gz]")
-    score.add_argument("--out", required=True, type=Path, metavar="OUT.jsonl")
-    score.add_argument("--verifier", metavar="NAME")
-    score.set_defaults(run=cli_measure.score)
-
     check = commands.add_parser("check", help="derive every badge of an export again")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.add_argument("--public-key", type=Path, metavar="FILE")
@@ -281,31 +275,8 @@ def _parser() -> argparse.ArgumentParser:
 
     cli_audit.add_commands(commands)
 
-    bench = commands.add_parser("bench", help="measure speed and memory of each stage")
-    bench.add_argument("--data", nargs="+", type=Path, metavar="PATH", default=[])
-    bench.add_argument("--questions", type=Path, metavar="FILE.jsonl")
-    bench.add_argument("--verifier", metavar="NAME")
-    bench.add_argument("--repeat", type=_at_least_one, metavar="N", default=1)
-    bench.add_argument("--limit", type=_at_least_one, metavar="N", help="ask the first N questions")
-    bench.add_argument("--out", type=Path, metavar="FILE", help="write the measurements as JSON")
-    bench.add_argument("--json", action="store_true", help="print the measurements as JSON")
-    bench.add_argument("--audit", action="store_true", help="measure an audit log instead")
-    bench.add_argument(
-        "--entries",
-        type=_at_least_one,
-        metavar="N",
-        default=cli_measure.AUDIT_ENTRIES,
-        help="with --audit: how many (a million take 3 GB of disk)",
-    )
-    bench.add_argument("--folder", type=Path, metavar="DIR", help="with --audit: keep the log here")
-    bench.set_defaults(run=cli_measure.bench)
+    cli_measure.add_commands(commands)
     return parser
-
-
-def _at_least_one(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: give a whole number of at least 1")
-    return int(text)
 
 
 def _add_answer_options(parser: argparse.ArgumentParser, *, mode: Mode) -> None:

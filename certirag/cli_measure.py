@@ -1,4 +1,4 @@
-"""The commands that measure: score and bench."""
+"""The commands that measure: score, bench and eval."""
 
 from __future__ import annotations
 
@@ -16,6 +16,54 @@ from certirag.render import visible
 from certirag.settings import Settings
 
 AUDIT_ENTRIES: Final = 1_000_000
+
+
+def add_commands(commands: Any) -> None:
+    """Add score, bench and eval to the subparsers *commands*."""
+    scoring = commands.add_parser("score", help="score premise and hypothesis pairs")
+    scoring.add_argument("--pairs", required=True, type=Path, metavar="IN.jsonl[.gz]")
+    scoring.add_argument("--out", required=True, type=Path, metavar="OUT.jsonl")
+    scoring.add_argument("--verifier", metavar="NAME")
+    scoring.set_defaults(run=score)
+
+    timing = commands.add_parser("bench", help="measure speed and memory of each stage")
+    timing.add_argument("--data", nargs="+", type=Path, metavar="PATH", default=[])
+    timing.add_argument("--questions", type=Path, metavar="FILE.jsonl")
+    timing.add_argument("--verifier", metavar="NAME")
+    timing.add_argument("--repeat", type=_at_least_one, metavar="N", default=1)
+    timing.add_argument(
+        "--limit", type=_at_least_one, metavar="N", help="ask the first N questions"
+    )
+    timing.add_argument("--out", type=Path, metavar="FILE", help="write the measurements as JSON")
+    timing.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    timing.add_argument("--audit", action="store_true", help="measure an audit log instead")
+    timing.add_argument(
+        "--entries",
+        type=_at_least_one,
+        metavar="N",
+        default=AUDIT_ENTRIES,
+        help="with --audit: how many (a million take 3 GB of disk)",
+    )
+    timing.add_argument(
+        "--folder", type=Path, metavar="DIR", help="with --audit: keep the log here"
+    )
+    timing.set_defaults(run=bench)
+
+    evaluate = commands.add_parser("eval", help="measure how good answers are")
+    answers = evaluate.add_subparsers(required=True, metavar="WHAT").add_parser(
+        "answers", help="questions with the sentences that people marked as their answer"
+    )
+    answers.add_argument("--data", required=True, type=Path, metavar="IN.jsonl[.gz]")
+    answers.add_argument("--limit", type=_at_least_one, metavar="N", help="N questions, evenly")
+    answers.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
+    answers.add_argument("--json", action="store_true", help="print the figures as JSON")
+    answers.set_defaults(run=eval_answers)
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a whole number of at least 1")
+    return int(text)
 
 
 def score(options: argparse.Namespace, settings: Settings) -> int:
@@ -62,6 +110,22 @@ def bench(options: argparse.Namespace, settings: Settings) -> int:
         limit=options.limit,
     )
     return _show(report, report_lines(report), options)
+
+
+def eval_answers(options: argparse.Namespace, settings: Settings) -> int:
+    """Measure how often an answer begins with a sentence that people marked as the answer."""
+    from certirag.eval.answers import (  # noqa: PLC0415
+        answers_report_lines,
+        read_answer_rows,
+        run_answers,
+    )
+
+    _require_folder(options.out)
+    rows = read_answer_rows(options.data)
+    if options.limit and options.limit < len(rows):
+        rows = [rows[at * len(rows) // options.limit] for at in range(options.limit)]
+    report = run_answers(rows, settings, say_progress)
+    return _show(report, tuple(answers_report_lines(report)), options)
 
 
 def _bench_audit(options: argparse.Namespace) -> int:

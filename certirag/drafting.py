@@ -55,7 +55,10 @@ def preselected(question: str, found: RetrievalOutcome, services: Services) -> P
 
 def extracted(question: str, spans: Preselection, services: Services) -> ClaimIR:
     """Return the claims of the sentences that answer; no language model takes part."""
-    return claims_from_evidence(question, spans.candidates, max_claims=services.settings.max_claims)
+    most = services.settings.max_claims
+    return claims_from_evidence(
+        question, spans.candidates, services.reader.relevance, max_claims=most
+    )
 
 
 def strategy_of(writer: Writer, services: Services) -> Strategy:

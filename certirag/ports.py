@@ -130,6 +130,17 @@ class Reranker(Protocol):
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]: ...
 
 
+class Reader(Protocol):
+    """Says how surely statements answer a question."""
+
+    @property
+    def identity(self) -> ModelIdentity: ...
+
+    def relevance(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return for each (headings, statement) the probability in [0, 1] that it answers."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """One request to a language model: our instructions, and what they are about.

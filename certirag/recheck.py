@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from certirag import checker
 from certirag.audit.keys import read_public_key, trusted_keys
-from certirag.bootstrap import make_embedder, make_verifier, read_limits
+from certirag.bootstrap import make_embedder, make_reader, make_verifier, read_limits
 from certirag.claim_ir.planted import PLANTER
 from certirag.core.certificate import AnswerRecord, open_export
 from certirag.core.envelope import key_id
@@ -22,8 +22,9 @@ from certirag.core.trust import KeyRing
 from certirag.errors import CertificateError, InputError
 from certirag.expiry import revocation
 from certirag.ingest.collect import Found, collect
-from certirag.ports import AuditLog
+from certirag.ports import AuditLog, Reader
 from certirag.render import certify
+from certirag.retrieve.relevance import with_relevance
 from certirag.settings import Settings
 from certirag.verify.plant import plant_errors
 from certirag.verify.rescore import TOLERANCE, first_difference
@@ -147,11 +148,15 @@ def scored_otherwise(record: AnswerRecord, settings: Settings) -> str:
             "to allow that, set CERTIRAG_VERIFIER to this name"
         )
         raise InputError(message)
-    verifier = make_verifier(name, embedder)
-    for model in (embedder.identity, verifier.identity):
-        if recorded[model.role] != model:
+    verifier, reader = make_verifier(name, embedder), make_reader(embedder)
+    for model in (embedder.identity, verifier.identity, reader.identity):
+        if model.role in recorded and recorded[model.role] != model:
             return f"the {model.role} here is {model.name} {model.version} with another digest"
-    difference = planted_otherwise(record) or first_difference(record, verifier)
+    difference = (
+        planted_otherwise(record)
+        or first_difference(record, verifier)
+        or rated_otherwise(record, reader)
+    )
     return f"{difference} (tolerance {TOLERANCE})" if difference else ""
 
 
@@ -170,6 +175,17 @@ def planted_otherwise(record: AnswerRecord) -> str:
     planted = plant_errors(claims, *measured[1:], max_tokens=limit)
     if (planted.errors, planted.left_out) != (probe.planted, probe.left_out):
         return "other errors are planted in its claims here than in the record"
+    return ""
+
+
+def rated_otherwise(record: AnswerRecord, reader: Reader) -> str:
+    """Say which claim's relevance differs by more than the tolerance, or "" when none does."""
+    now = with_relevance(record.claim_ir, record.retrieval.chunks, reader)
+    for then, again in zip(record.claim_ir.claims, now.claims, strict=True):
+        if then.relevance is None:  # recorded before relevance was, or where nobody asked
+            continue
+        if again.relevance is None or abs(again.relevance - then.relevance) > TOLERANCE:
+            return f"claim {then.id}: its relevance was {then.relevance}, now {again.relevance}"
     return ""
 
 

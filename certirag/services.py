@@ -13,7 +13,15 @@ from certirag.core.generation import Strategy
 from certirag.core.models import ModelIdentity
 from certirag.core.policy import Policy
 from certirag.core.prompts import PromptText
-from certirag.ports import AuditLog, Embedder, LanguageModel, Reranker, SentenceSplitter, Verifier
+from certirag.ports import (
+    AuditLog,
+    Embedder,
+    LanguageModel,
+    Reader,
+    Reranker,
+    SentenceSplitter,
+    Verifier,
+)
 from certirag.settings import Settings
 
 # Opened around each stage by its name, for whoever measures: it is told nothing else, and nothing
@@ -38,6 +46,7 @@ class Services:
     policy: Policy
     embedder: Embedder
     reranker: Reranker
+    reader: Reader
     verifier: Verifier
     split: SentenceSplitter
     audit_log: AuditLog
@@ -50,7 +59,8 @@ class Services:
     @property
     def models(self) -> tuple[ModelIdentity, ...]:
         """The models in use, as certificates name them."""
-        own = (self.embedder.identity, self.reranker.identity, self.verifier.identity)
+        parts = (self.embedder, self.reranker, self.reader, self.verifier)
+        own = tuple(part.identity for part in parts)
         return own if self.writer is None else (*own, self.writer.model.identity)
 
 

@@ -1028,6 +1028,11 @@ def _states() -> Iterator[tuple[str, str, Json, Step]]:
         ("no answer beside a greeting", greeting, "decision", "REJECT"),
     ):
         yield f"its summary counts {name}", "summary", record, _set("answer", field, to=to)
+    for name, to in (("too small", 0.49), ("above one", 1.01), ("below nothing", -0.5)):
+        change = _set("claim_ir", "claims", 0, "relevance", to=to)
+        yield f"an answer whose relevance is {name}", "summary", one, change
+    related = _set("answer", "reason_code", to="RELATED_ONLY")
+    yield "no answer by a claim of unknown relevance", "summary", one, related
 
 
 def _pinned() -> Iterator[Json]:

@@ -42,6 +42,11 @@ def _vector(name: str, data: bytes, **pinned: Any) -> Json:
 def _valid() -> Iterator[Json]:
     for name, record in (*records(), *edge_records(), *limit_records()):
         yield _vector(name, export(record, Made()))
+    for relevance, code in ((0.5, "ALL_VERIFIED"), (0.499999, "RELATED_ONLY")):
+        rated = single()
+        rated["claim_ir"]["claims"][0]["relevance"] = relevance
+        rated["answer"]["reason_code"] = code
+        yield _vector(f"a claim of relevance {relevance}", export(rated, Made()))
     yield from _written()
     yield from _logged()
     yield from _pinned()

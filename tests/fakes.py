@@ -77,3 +77,21 @@ def document_of(
         name, title, f"{name}.txt", "text/plain", sha256_hex(f"source of {name}"), text, ()
     )
     return document, chunks
+
+
+class WordReader:
+    """A reader that counts: the share of the question's longer words that a statement has."""
+
+    identity = ModelIdentity("reader", "words", "1", "2" * 64)
+
+    def relevance(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return a share for each statement; words are the same by their first five letters."""
+        asked = _long_words(question)
+        return [
+            len(asked & _long_words(f"{headings} {text}")) / len(asked) if asked else 0.0
+            for headings, text in statements
+        ]
+
+
+def _long_words(text: str) -> set[str]:
+    return {word[:5] for word in re.findall(r"\w+", text.lower()) if len(word) > 3}

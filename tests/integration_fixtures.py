@@ -47,6 +47,7 @@ def drafts() -> list[dict]:
 
 
 def questions() -> list[dict]:
-    """Return every recorded question."""
-    paths = sorted((FIXTURES / "questions").glob("*.jsonl"))
+    """Return every recorded question with what must and must not be Verified."""
+    found = sorted((FIXTURES / "questions").glob("*.jsonl"))
+    paths = [path for path in found if (FIXTURES / "corpora" / path.stem).is_dir()]
     return [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]

@@ -297,6 +297,8 @@ function stateOf(decision, known, policy) {
     ? "BLOCKED" : "UNVERIFIED";
 }
 
+const ANSWERS = 0.5; // at this relevance a claim counts as an answer
+
 /** §8. */
 function requireSummary(record, states) {
   const count = (state) => states.filter((one) => one === state).length;
@@ -311,5 +313,12 @@ function requireSummary(record, states) {
   if (answer.verified !== verified || answer.unverified !== count("UNVERIFIED")
     || answer.blocked !== count("BLOCKED") || answer.decision !== decision) {
     throw new Refused("summary", "The answer's counts or its decision do not follow from its claims.");
+  }
+  const rated = claims.filter(({ relevance }, i) => states[i] === "VERIFIED" && relevance !== undefined)
+    .map(({ relevance }) => relevance);
+  const relatedOnly = rated.length > 0 && rated.every((relevance) => relevance < ANSWERS);
+  if (!claims.every(({ relevance }) => relevance === undefined || isScore(relevance))
+    || (answer.reason_code === "RELATED_ONLY") !== relatedOnly) {
+    throw new Refused("summary", "Whether the claims answer does not follow from their relevance.");
   }
 }

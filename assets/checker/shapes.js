@@ -26,7 +26,7 @@ const SHAPES = {
     type:=fact|numeric_fact|temporal_fact|attribution|comparison|scope|definition|procedure
     risk_class:=factual_lit_claim|historical_claim|comparative_claim|scope_claim
     fields:%si evidence_candidates:SpanRef* draft_start:i draft_end:i hedges:s* supplied:s*
-    quantities:Quantity* problems:s*`,
+    quantities:Quantity* problems:s* relevance~:n`,
   Quantity: `kind:=number|percent|percentage_point|currency|measure|duration|date|year|period|ordinal
     text:s start:i end:i value:s unit:s high:s qualifier:s`,
   SpanRef: "chunk_id:s span_id:s",
@@ -47,7 +47,7 @@ const SHAPES = {
     limitations:s* query_refinements:s* reason:s basis:ConfidenceBasis? left_out:LeftOut*
     closest_references:Reference* suggestions:Suggestions?`,
   ConfidenceBasis: `checkable:i verified:i pass_rate:n high_risk_unresolved:i contradicted:i
-    contested:i retrieval:n? specificity:n? caveats:s*`,
+    contested:i retrieval:n? specificity:n? caveats:s* relevance~:n`,
   LeftOut: "rule:s claims:s*",
   Reference: "chunk_id:s span_id:s title:s section:s page:i? quote:s why:s",
   Suggestions: "refinements:Suggestion* filters:Filter*",

@@ -1,27 +1,19 @@
-"""From ranked evidence to an answer without a language model: the sentences that answer.
+"""From evidence to an answer without a language model: the sentences that answer, best first.
 
-Nothing is written that the evidence does not say; a question whose subject is nowhere in the
-evidence gets no claims, which is how an abstention begins (RFC-0004 §8).
+Nothing is written that the evidence does not say. How well a sentence answers is measured by
+whoever calls (the reader that ships, or any other); no word is counted here.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from certirag.claim_ir.lists import lead_stem, list_item
 from certirag.claim_ir.quantities import find_quantities
-from certirag.claim_ir.relevance import (
-    Ask,
-    fits,
-    has_term,
-    read_questions,
-    stems,
-    weights,
-)
 from certirag.claim_ir.selfcontained import pointing_words, resolve
 from certirag.claim_ir.split import is_table_row
 from certirag.claim_ir.statement import (
@@ -37,18 +29,21 @@ from certirag.claim_ir.words import NUMBER_WORDS
 from certirag.core.claim import Claim, ClaimIR
 from certirag.core.text import EvidenceChunk, SentenceSpan, SpanRef
 
-# Share of the question's weight that a sentence with its headings must cover to be an answer,
-# and the share that must stand in the sentence itself: a heading alone answers nothing.
-MIN_COVERAGE: Final = 0.58
-MIN_OWN_COVERAGE: Final = 0.22
-# Sentences below this share of the best one's relevance are no longer answers.
-FALL_OFF: Final = 0.84
-# Words around a sentence count for less than its own.
-_HEADING: Final = 0.85
-_BEFORE: Final = 0.55
+# (question, [(headings, statement)]) → how surely each statement answers, in [0, 1].
+Relevance = Callable[[str, Sequence[tuple[str, str]]], Sequence[float]]
+
+MOST_SENTENCES: Final = 3
+# Below this a sentence is not even on the topic; below that share of the best one's relevance it
+# adds nothing to it. Chosen on the questions of `certirag eval answers` (docs/pipeline.md).
+RELATED: Final = 0.10
+FALL_OFF: Final = 0.90
+_LOOKED_INTO: Final = 12
+# A second question in one sentence: ", and when are approved claims paid?"
+_SECOND: Final = re.compile(
+    r",? and (?=(?:by |until |since |at |in |on |for |within )?(?:how|when|what|which|who|where|why)\b)",
+    re.IGNORECASE,
+)
 _DUPLICATE: Final = 0.85
-# A sentence that needs another one to be understood comes after one that does not.
-_POINTING: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +55,8 @@ class Candidate:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A candidate with the stems of its sentence and of what a reader sees around it."""
-
-    candidate: Candidate
-    own: frozenset[str]
-    heading: frozenset[str]
-    before: frozenset[str]
-
-
 def claims_from_evidence(
-    question: str, candidates: Sequence[Candidate], *, max_claims: int
+    question: str, candidates: Sequence[Candidate], relevance: Relevance, *, max_claims: int
 ) -> ClaimIR:
     """Return the claims of the sentences among *candidates* that answer *question*, best first.
 
@@ -79,29 +64,50 @@ def claims_from_evidence(
     ``evidence_candidates`` is the span it was taken from. Text that a reader of the document
     cannot see is never used. The same input gives the same claims.
     """
-    readings = [_read(c) for c in candidates if _is_usable(c)]
+    usable = [c for c in candidates if _is_usable(c) and _states(c)]
     claims: list[Claim] = []
-    answers = [r for ask in read_questions(question) for r in _answers(ask, readings)]
-    for reading in _distinct(answers):
-        claims.extend(_claims(reading.candidate))
-    return capped(question, claims, generator="extractive", draft="", max_claims=max_claims)
+    parts = [part for part in _SECOND.split(question) if any(x.isalnum() for x in part)]
+    for part in parts:
+        asked = _periods(part)
+        about = [c for c in usable if _in_period(asked, c)]
+        claims += _best(part, about, relevance, most=MOST_SENTENCES if len(parts) == 1 else 2)
+    own = [c for at, c in enumerate(claims) if c not in claims[:at]]  # one may answer both parts
+    return capped(question, own, generator="extractive", draft="", max_claims=max_claims)
+
+
+def _best(
+    question: str, candidates: Sequence[Candidate], relevance: Relevance, *, most: int
+) -> list[Claim]:
+    """Return the claims of at most *most* sentences that answer best.
+
+    What is no whole statement by itself (it points elsewhere, it is too long) gets no badge, so
+    it is taken only where nothing better is on the topic.
+    """
+    texts = [(c.chunk.context, _self_contained(c).text) for c in candidates]
+    scores = relevance(question, texts) if texts else ()
+    ranked = sorted(zip(scores, candidates, strict=True), key=lambda one: -one[0])
+    near = [(score, c) for score, c in ranked if score >= RELATED][:_LOOKED_INTO]
+    made = {id(c): _claims(c) for _, c in near}
+    sound = [(s, c) for s, c in near if made[id(c)] and not any(x.problems for x in made[id(c)])]
+    near = sound or near
+    best = _distinct([c for score, c in near if score >= FALL_OFF * near[0][0]])
+    return [x for c in best[:most] for x in _by_relevance(question, c, made[id(c)], relevance)]
+
+
+def _by_relevance(
+    question: str, candidate: Candidate, claims: list[Claim], relevance: Relevance
+) -> list[Claim]:
+    """Return the *claims* of one sentence, the one that answers best first."""
+    if len(claims) < 2:
+        return claims
+    scores = relevance(question, [(candidate.chunk.context, claim.text) for claim in claims])
+    return [claims[at] for at in sorted(range(len(claims)), key=lambda at: -scores[at])]
 
 
 def _is_usable(candidate: Candidate) -> bool:
     span, chunk = candidate.span, candidate.chunk
     sound = math.isfinite(candidate.score) and chunk.text[span.start : span.end] == span.sentence
     return span.visible and sound and bool(span.sentence.strip())
-
-
-def _read(candidate: Candidate) -> _Reading:
-    chunk, span = candidate.chunk, candidate.span
-    before, lead = _before(chunk, span), _lead(candidate)
-    return _Reading(
-        candidate,
-        stems(_self_contained(candidate).text),
-        stems(f"{chunk.source.section} {chunk.source.title}"),
-        stems(f"{before} {lead.sentence if lead else ''}"),
-    )
 
 
 def _before(chunk: EvidenceChunk, span: SentenceSpan) -> str:
@@ -113,111 +119,47 @@ def _before(chunk: EvidenceChunk, span: SentenceSpan) -> str:
     return "" if "\n\n" in chunk.text[last.end : span.start] else last.sentence
 
 
-def _answers(ask: Ask, readings: Sequence[_Reading]) -> list[_Reading]:
-    """Return the readings that answer, best first; none when nothing is about the question."""
-    if not ask.terms or not readings:
-        return []
-    weigh = weights(ask, [r.own | r.heading for r in readings])
-    scores = [r.candidate.score for r in readings]
-    low, high = min(scores), max(scores)
-    asked = _periods(ask.text) if ask.kind != "time" else frozenset()
-    found: list[tuple[float, int]] = []
-    for place, reading in enumerate(readings):
-        text = reading.candidate.span.sentence
-        if not _can_answer(ask, reading, text) or not _in_period(asked, reading):
-            continue
-        own = _coverage(weigh, reading.own, frozenset(), frozenset())
-        whole = _coverage(weigh, reading.own, reading.heading, reading.before)
-        if whole < MIN_COVERAGE or own < MIN_OWN_COVERAGE:
-            continue
-        relative = (reading.candidate.score - low) / (high - low) if high > low else 1.0
-        close = own * len(ask.terms) / max(len(ask.terms), len(reading.own))
-        score = 0.50 * whole + 0.28 * own + 0.12 * relative + 0.10 * close
-        if _points_outside(reading.candidate):
-            score *= _POINTING
-        found.append((score, place))
-    if not found:
-        return []
-    best = max(score for score, _ in found)
-    kept = sorted((-score, place) for score, place in found if score >= FALL_OFF * best)
-    return [readings[place] for _, place in kept]
-
-
-def _points_outside(candidate: Candidate) -> bool:
-    return bool(pointing_words(_self_contained(candidate).text))
-
-
 def _periods(text: str) -> frozenset[str]:
     """Return the years, quarters and dates in *text*, in canonical form."""
     kinds = {"year", "period", "date"}
     return frozenset(q.value for q in find_quantities(text) if q.kind in kinds)
 
 
-def _in_period(asked: frozenset[str], reading: _Reading) -> bool:
+def _in_period(asked: frozenset[str], candidate: Candidate) -> bool:
     """Say whether the sentence may speak of a period that is asked for.
 
     Revenue of another quarter, or of the whole year, is not the revenue of the third quarter.
     A sentence that names no period takes the one of its headings.
     """
-    if not asked:
-        return True
-    chunk = reading.candidate.chunk
-    named = _periods(reading.candidate.span.sentence) or _periods(chunk.source.section)
-    named = named or _periods(chunk.source.title)
-    if not named:
-        return True
-    return any(
-        name == period or (name.startswith(period) and "Q" not in name and "H" not in name)
-        for name in named
-        for period in asked
-    )
+    source = candidate.chunk.source
+    for text in (candidate.span.sentence, source.section, source.title):
+        named = _periods(text) if asked else frozenset()
+        if named:
+            return any(name.startswith(period) for name in named for period in asked)
+    return True
 
 
-def _can_answer(ask: Ask, reading: _Reading, text: str) -> bool:
-    """Say whether the sentence states something of the kind that is asked for."""
+def _states(candidate: Candidate) -> bool:
+    """Say whether the sentence states something, by itself or under its lead or heading."""
+    text = candidate.span.sentence
     unfit = problems(text, max_tokens=4 * MAX_CLAIM_TOKENS)
+    if not any(problem.startswith("not_checkable:") for problem in unfit):
+        return True
     fragment = any("heading or a fragment" in problem for problem in unfit)
-    if any(p.startswith("not_checkable:") for p in unfit) and not (
-        fragment
-        and (
-            _lead(reading.candidate) is not None
-            or (any(c.isdigit() for c in text) and _heading_noun(reading.candidate.chunk))
-        )
-    ):
-        return False
-    if ask.counted and not has_term(ask.counted, reading.own):
-        return False
-    return fits(ask, _self_contained(reading.candidate).text)
+    figure = any(c.isdigit() for c in text) and _heading_noun(candidate.chunk)
+    return fragment and bool(_lead(candidate) is not None or figure)
 
 
-def _coverage(
-    weigh: Mapping[str, float],
-    own: frozenset[str],
-    heading: frozenset[str],
-    before: frozenset[str],
-) -> float:
-    total = sum(weigh.values())
-    got = 0.0
-    for term, weight in weigh.items():
-        if has_term(term, own):
-            got += weight
-        elif has_term(term, heading):
-            got += weight * _HEADING
-        elif has_term(term, before):
-            got += weight * _BEFORE
-    return got / total
-
-
-def _distinct(readings: Sequence[_Reading]) -> list[_Reading]:
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Drop sentences that say the same as one before them, in the same figures."""
-    kept: list[_Reading] = []
-    for reading in readings:
-        if not any(_same(reading, other) for other in kept):
-            kept.append(reading)
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        if not any(_same(candidate, other) for other in kept):
+            kept.append(candidate)
     return kept
 
 
-def _same(one: _Reading, other: _Reading) -> bool:
+def _same(one: Candidate, other: Candidate) -> bool:
     first, second = _words(one), _words(other)
     figures = [
         {w for w in words if w[:1].isdigit() or w in NUMBER_WORDS} for words in (first, second)
@@ -228,8 +170,8 @@ def _same(one: _Reading, other: _Reading) -> bool:
     return not union or len(first & second) / len(union) >= _DUPLICATE
 
 
-def _words(reading: _Reading) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+(?:[.,]\d+)*", reading.candidate.span.sentence.lower()))
+def _words(candidate: Candidate) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+(?:[.,]\d+)*", candidate.span.sentence.lower()))
 
 
 def _lead(candidate: Candidate) -> SentenceSpan | None:

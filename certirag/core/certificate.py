@@ -148,7 +148,7 @@ def record_json(record: AnswerRecord) -> dict[str, Any]:
     """Return *record* as JSON values, in the field order of the published schema.
 
     A record without a probe has no such key; so with a language model's part, with citations, and
-    with the selector of a span that nothing leans on.
+    with the selector of a span that nothing leans on and the relevance that nobody measured.
     """
     value = cast("dict[str, Any]", _RECORD.dump_python(record, mode="json"))
     for optional in ("probe", "generation", "citations"):
@@ -158,6 +158,9 @@ def record_json(record: AnswerRecord) -> dict[str, Any]:
         for span in chunk["spans"]:
             if span["selector"] is None:
                 del span["selector"]
+    for rated in (*value["claim_ir"]["claims"], value["answer"]["basis"] or {}):
+        if rated.get("relevance", 0.0) is None:
+            del rated["relevance"]
     return value
 
 

@@ -62,6 +62,7 @@ class Claim:
     draft (for an extractive claim: in the source chunk's text). *supplied* lists words added
     to make it self-contained. *problems* says why it is not well formed, one reason each:
     ``not_checkable: …``, ``not_self_contained: …``, ``not_atomic: …``, ``too_long: …``.
+    *relevance* in [0, 1] is how surely it answers the question, None where none was asked.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Claim:
     supplied: tuple[str, ...] = ()
     quantities: tuple[Quantity, ...] = ()
     problems: tuple[str, ...] = ()
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ of the documents, to be drawn as inert text (RFC-0004 §7, §8).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 # Why an answer was decided as it was. RFC-0004 §5.3 names INSUFFICIENT_EVIDENCE and the gateway
 # document (§2, concept 1) UNGROUNDED_CLAIMS; a part that failed is never taken for a refusal.
@@ -16,6 +16,7 @@ ReasonCode = Literal[
     "ALL_VERIFIED",
     "SOME_UNVERIFIED",
     "SOME_CONTRADICTED",
+    "RELATED_ONLY",
     "NO_CLAIMS",
     "UNGROUNDED_CLAIMS",
     "INSUFFICIENT_EVIDENCE",
@@ -25,6 +26,8 @@ ReasonCode = Literal[
     "MEASUREMENT_FAILED",
 ]
 REASON_CODES: tuple[ReasonCode, ...] = get_args(ReasonCode)
+# At this relevance a statement counts as an answer (docs/pipeline.md has how it was chosen).
+ANSWERS: Final = 0.50
 SuggestionKind = Literal["spelling", "period", "question", "heading"]
 FilterField = Literal["document", "section", "period"]
 
@@ -37,7 +40,8 @@ class ConfidenceBasis:
     *high_risk_unresolved* counts comparisons and statements of scope without a badge,
     *contradicted* the claims that a scored span contradicts, *contested* those that another
     document opposes. *retrieval* and *specificity* in [0, 1] are the quality of the evidence of
-    the verified claims, None when it was not looked at. *caveats* names each input that lowers the
+    the verified claims, None when it was not looked at; *relevance* that of the verified claim which
+    answers the question best, None when no question was asked. *caveats* names each input that lowers the
     confidence.
     """
 
@@ -50,6 +54,7 @@ class ConfidenceBasis:
     retrieval: float | None = None
     specificity: float | None = None
     caveats: tuple[str, ...] = ()
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

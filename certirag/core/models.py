@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """Which model did a job: *role* is ``embedder``, ``verifier``, ``reranker`` or ``generator``."""
+    """Which model did a job: *role* is ``embedder``, ``reranker``, ``reader``, ``verifier`` or ``generator``."""
 
     role: str
     name: str

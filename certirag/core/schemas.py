@@ -27,7 +27,7 @@ _TYPES: Final[dict[str, Any]] = {
     "leaf": Leaf,
 }
 # These are no keys of a record that has nothing to say there; every other field always is.
-_LEFT_OUT: Final = frozenset({"probe", "generation", "citations", "selector"})
+_LEFT_OUT: Final = frozenset({"probe", "generation", "citations", "selector", "relevance"})
 
 
 def published_schemas() -> dict[str, dict[str, Any]]:

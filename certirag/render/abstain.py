@@ -24,6 +24,8 @@ REASONS: Final[Mapping[ReasonCode, str]] = {
     "SOME_UNVERIFIED": "The claims that passed every rule are the answer; the rest is left out.",
     "SOME_CONTRADICTED": "The claims that passed every rule are the answer; of the rest the "
     "documents contradict at least one.",
+    "RELATED_ONLY": "These statements are verified and on the topic; none of them answers the "
+    "question.",
     "NO_CLAIMS": "Nothing was found here that says something on this and can be checked.",
     "UNGROUNDED_CLAIMS": "No passage of the documents could be attached to any claim of this "
     "answer.",
@@ -82,7 +84,11 @@ class Unmet:
 
 def lacks_answer(summary: AnswerSummary) -> bool:
     """Say whether there is no answer, or too little of one to lean on (RFC-0004 §5.3, §8)."""
-    return summary.decision == "REJECT" or summary.confidence == "insufficient_evidence"
+    return (
+        summary.decision == "REJECT"
+        or summary.reason_code == "RELATED_ONLY"
+        or summary.confidence == "insufficient_evidence"
+    )
 
 
 def with_suggestions(summary: AnswerSummary, suggestions: Suggestions | None) -> AnswerSummary:

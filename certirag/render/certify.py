@@ -26,6 +26,7 @@ from certirag.render.abstain import (
 from certirag.render.closest import closest_references
 from certirag.render.confidence import (
     HIGH_RISK,
+    answers,
     confidence_of,
     contested_claims,
     evidence_quality,
@@ -101,8 +102,10 @@ def summarise(
     unmet = unmet_claims(claims, decisions)
     verified = states.count(RenderState.VERIFIED)
     blocked = states.count(RenderState.BLOCKED)
-    decision, code = answer_decision(sum(counted), verified, unmet)
     basis = _basis(claims, decisions, unmet, grounds)
+    decision, code = answer_decision(sum(counted), verified, unmet)
+    if verified and not answers(basis.relevance):
+        code = "RELATED_ONLY"
     abstains = decision == "REJECT" and grounds is not None
     return AnswerSummary(
         decision=decision,
@@ -149,6 +152,7 @@ def _basis(
             contested=sum(c.id in opposed for c in claims if not is_uncheckable(c)),
             retrieval=retrieval,
             specificity=specificity,
+            relevance=max((c.relevance for c in answered if c.relevance is not None), default=None),
         )
     )
 

@@ -9,9 +9,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from certirag.claim_ir.asked import AskedWord, asked_words, divided, quoted
-from certirag.claim_ir.relevance import AnswerKind, fits, has_term, read_question, stems
-from certirag.claim_ir.verbs import PAST_FORMS
+from certirag.claim_ir.asked import AskedWord, asked_words
+from certirag.claim_ir.relevance import has_term, stems
 from certirag.core.claim import Claim
 from certirag.core.judgement import Reference
 from certirag.core.text import EvidenceChunk, SentenceSpan
@@ -19,15 +18,6 @@ from certirag.core.verdict import SpanScore, is_score
 from certirag.render.abstain import Grounds
 
 MAX_REFERENCES: Final = 3
-_VERB_WEIGHT: Final = 0.3
-_KINDS: Final[dict[AnswerKind, str]] = {
-    "person": "nobody",
-    "time": "no date or time",
-    "count": "no number",
-    "duration": "no length of time",
-    "money": "no amount of money",
-    "place": "no place",
-}
 
 
 def closest_references(claims: Sequence[Claim], grounds: Grounds) -> tuple[Reference, ...]:
@@ -79,7 +69,7 @@ def _lacks(score: SpanScore, claim_id: str, grounds: Grounds) -> str:
 
 def _found(grounds: Grounds) -> Iterator[Reference]:
     """Yield from each chunk in order of rank the sentence that holds most of the question."""
-    words, ask = asked_words(grounds.question), read_question(grounds.question)
+    words = asked_words(grounds.question)
     ranked = sorted(grounds.chunks, key=lambda c: (c.retrieval.rank or 10_000, c.chunk_id))
     weigh = _weights(words, ranked)
     best = []
@@ -91,18 +81,7 @@ def _found(grounds: Grounds) -> Iterator[Reference]:
         share = _held(words, weigh, f"{chunk.context}\n{span.sentence}")
         best.append((-share, place, chunk, span))
     for _, _, chunk, span in sorted(best, key=lambda row: row[:2]):
-        held, missing = divided(words, (span.sentence, chunk.context))
-        if words and not held:
-            continue
-        topical = [word for word in missing if word.text.lower() not in PAST_FORMS]
-        if missing:
-            missing = tuple(topical) or missing
-            why = f"holds {quoted(held)}, not {quoted(missing)}"
-        elif not fits(ask, span.sentence) and ask.kind in _KINDS:
-            why = f"holds the words of the question and names {_KINDS[ask.kind]}"
-        else:
-            why = "holds words of the question and makes no statement that answers it"
-        yield _reference(chunk, span, why)
+        yield _reference(chunk, span, "it was found for the question and does not answer it")
 
 
 def _weights(words: Sequence[AskedWord], chunks: Sequence[EvidenceChunk]) -> dict[str, float]:
@@ -112,8 +91,6 @@ def _weights(words: Sequence[AskedWord], chunks: Sequence[EvidenceChunk]) -> dic
     for word in words:
         having = sum(has_term(word.term, text) for text in texts)
         found[word.term] = math.log(1.0 + (len(texts) + 1) / (having + 0.5))
-        if word.text.lower() in PAST_FORMS:
-            found[word.term] *= _VERB_WEIGHT
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from certirag.claim_ir.relevance import has_term, stems
 from certirag.core.certificate import Confidence
 from certirag.core.claim import Claim
-from certirag.core.judgement import ConfidenceBasis
+from certirag.core.judgement import ANSWERS, ConfidenceBasis
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SpanRef
 from certirag.core.verdict import VerificationResult, is_score
@@ -43,6 +43,7 @@ CAVEATS: Final[Mapping[str, Confidence]] = {
     "thin_retrieval": "medium",
     "thin_specificity": "medium",
     "contradicted": "low",
+    "related_only": "low",
     "high_contradiction": "insufficient_evidence",
     "no_checkable_claim": "insufficient_evidence",
 }
@@ -69,10 +70,16 @@ def caveats_of(basis: ConfidenceBasis) -> tuple[str, ...]:
         "thin_retrieval": _thin(basis.retrieval, THIN_RETRIEVAL),
         "thin_specificity": _thin(basis.specificity, THIN_SPECIFICITY),
         "contradicted": basis.contradicted > 0,
+        "related_only": not answers(basis.relevance),
         "high_contradiction": share >= HIGH_CONTRADICTION,
         "no_checkable_claim": basis.checkable < 1,
     }
     return tuple(name for name in CAVEATS if holds[name])
+
+
+def answers(relevance: float | None) -> bool:
+    """Say whether a statement of this *relevance* answers; one of which nobody asked does."""
+    return relevance is None or relevance >= ANSWERS  # NaN does not
 
 
 def evidence_quality(

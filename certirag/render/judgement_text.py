@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from certirag.core.judgement import ConfidenceBasis, Filter, Reference, Suggestions
+from certirag.core.judgement import ANSWERS, ConfidenceBasis, Filter, Reference, Suggestions
 from certirag.render.abstain import Grounds, lacks_answer
 from certirag.render.closest import closest_references
 from certirag.render.inert import inert_html, visible
@@ -18,6 +18,7 @@ from certirag.render.present import Presentation
 _CAVEATS: Final[Mapping[str, str]] = {
     "high_risk_unresolved": "a comparison or a statement of scope is open",
     "contested": "another document opposes a claim",
+    "related_only": "none of the statements answers the question",
     "thin_retrieval": "the searches ranked the evidence low",
     "thin_specificity": "the attached sentences hold few of the claims' words",
     "contradicted": "the documents contradict a claim",
@@ -53,9 +54,12 @@ def confidence_sentence(basis: ConfidenceBasis | None) -> str:
         return ""
     if basis.checkable < 1:
         return "There is no claim to check."
-    share = f"{basis.verified} of {basis.checkable} checkable claims passed every rule"
+    said = []
+    if basis.relevance is not None:
+        said.append(f"The best claim answers with {basis.relevance:.2f}; {ANSWERS:.2f} is needed.")
+    said.append(f"{basis.verified} of {basis.checkable} checkable claims passed every rule.")
     why = "; ".join(_CAVEATS.get(name, name) for name in basis.caveats)
-    return f"{share}. Lowered because {why}." if why else f"{share}."
+    return " ".join([*said, *([f"Lowered because {why}."] if why else [])])
 
 
 def filter_line(of: Filter) -> str:

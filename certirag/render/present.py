@@ -149,6 +149,8 @@ def _headline(summary: AnswerSummary) -> str:
         return "No claim was found that could be checked."
     if not summary.verified:
         return "The documents do not support an answer that may be shown."
+    if summary.reason_code == "RELATED_ONLY":
+        return "The documents say this on the topic; none of it answers the question."
     if total == 1:
         return "The one claim is verified against the documents."
     verb = "is" if summary.verified == 1 else "are"

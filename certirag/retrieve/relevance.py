@@ -1,15 +1,17 @@
-"""How far a span answers a question: by its words, its meaning, or the reranker; all in [0, 1]."""
+"""How far a span or a claim answers a question; all in [0, 1]."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from certirag.core.claim import ClaimIR
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.errors import ModelError
-from certirag.ports import Embedder, Reranker
+from certirag.ports import Embedder, Reader, Reranker
 from certirag.retrieve.terms import clean_text, terms
 
 Place = tuple[EvidenceChunk, SentenceSpan]
@@ -94,3 +96,21 @@ def rerank_relevance(question: str, spans: Sequence[Place], reranker: Reranker) 
         )
     low, high = min(scores), max(scores)
     return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
+
+
+def with_relevance(claim_ir: ClaimIR, chunks: Sequence[EvidenceChunk], reader: Reader) -> ClaimIR:
+    """Return *claim_ir* with the relevance of each claim to its question, if there is one.
+
+    A claim that was taken from a passage is read under the headings of that passage.
+    """
+    if not any(character.isalnum() for character in claim_ir.question):
+        return claim_ir
+    headings = {chunk.chunk_id: chunk.context for chunk in chunks}
+    first = [next(iter(claim.evidence_candidates), None) for claim in claim_ir.claims]
+    statements = [
+        (headings.get(ref.chunk_id, "") if ref else "", claim.text)
+        for ref, claim in zip(first, claim_ir.claims, strict=True)
+    ]
+    scores = reader.relevance(claim_ir.question, statements) if statements else ()
+    rated = zip(claim_ir.claims, scores, strict=True)
+    return replace(claim_ir, claims=tuple(replace(c, relevance=score) for c, score in rated))

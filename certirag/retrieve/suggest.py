@@ -1,8 +1,8 @@
 """What a reader may ask instead: questions and filters made of words that the documents hold.
 
 Pure over chunks and without a model. A question is suggested only when the passages that it was
-made from hold a sentence that the extractive compiler would take for its answer; whether that
-answer is supported is for the verifier to say, later. Every text here is the documents' own and
+made from hold a sentence that the reader takes for its answer; whether that answer is supported
+is for the verifier to say, later. Every text here is the documents' own and
 is to be drawn as inert text.
 """
 
@@ -12,22 +12,23 @@ import difflib
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Final
 
 from certirag.claim_ir.asked import AskedWord, asked_words, divided, quoted
-from certirag.claim_ir.extractive import Candidate, claims_from_evidence
+from certirag.claim_ir.extractive import Relevance
 from certirag.claim_ir.quantities import find_quantities
 from certirag.claim_ir.relevance import has_term, stems
 from certirag.claim_ir.verbs import PAST_FORMS
 from certirag.core.claim import Quantity
-from certirag.core.judgement import Filter, Suggestion, Suggestions
+from certirag.core.judgement import ANSWERS, Filter, Suggestion, Suggestions
 from certirag.core.text import EvidenceChunk
 from certirag.retrieve.terms import visible_text
 
-MAX_REFINEMENTS: Final = 4
+MAX_REFINEMENTS: Final = 3
 MAX_FILTERS: Final = 5
 MAX_QUERY: Final = 300
 MAX_NAME: Final = 120
@@ -43,6 +44,10 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _NUMBERING: Final = re.compile(r"^\s*(?:\d{1,2}(?:\.\d{1,2})*[.)]|[A-Z][.)])\s+")
 
 
+# (question, passages) → whether one of them answers it.
+_Answers = Callable[[str, Sequence[EvidenceChunk]], bool]
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """One section of one document with its passages; *weight* says how well it fits."""
@@ -55,11 +60,15 @@ class _Place:
 
 
 def suggest(
-    question: str, nearest: Sequence[EvidenceChunk], corpus: Sequence[EvidenceChunk] = ()
+    question: str,
+    nearest: Sequence[EvidenceChunk],
+    relevance: Relevance,
+    corpus: Sequence[EvidenceChunk] = (),
 ) -> Suggestions:
     """Return other questions and filters for *question*, drawn from the documents.
 
-    *nearest* are the chunks that were found for it, best first; of *corpus* only the headings are
+    *nearest* are the chunks that were found for it, best first; *relevance* says whether one of
+    their sentences answers what is to be suggested; of *corpus* only the headings are
     read, to find sections that the search passed over. The same input gives the same answer; a
     question that asks about nothing, or documents without a word of it, give none.
     """
@@ -70,10 +79,11 @@ def suggest(
     places = _places(words, seen, corpus)
     found: dict[str, Suggestion] = {}
     asked = _folded(question)
+    answers = partial(_answers, relevance)
     for suggestion in chain(
-        _respelled(question, words, seen, corpus),
-        _other_periods(question, words, seen),
-        _of_places(question, places),
+        _respelled(question, words, seen, corpus, answers),
+        _other_periods(question, words, seen, answers),
+        _of_places(question, places, answers),
     ):
         key = _folded(suggestion.query)
         if key != asked and len(suggestion.query) <= MAX_QUERY:
@@ -115,18 +125,18 @@ def _places(
     return tuple(made[:_PLACES])
 
 
-def _of_places(question: str, places: Sequence[_Place]) -> Iterator[Suggestion]:
+def _of_places(question: str, places: Sequence[_Place], answers: _Answers) -> Iterator[Suggestion]:
     """Yield one question for each place that holds an answer to it."""
     for place in places:
         title, heading = _named(place.title), _heading(place.section)
         where = f"“{heading}” in “{title}”" if heading else f"“{title}”"
         because = f"{where} holds {quoted(place.words)}"
         if heading.endswith("?"):
-            if divided(place.words, (heading,))[0] and _answers(heading, place.chunks):
+            if divided(place.words, (heading,))[0] and answers(heading, place.chunks):
                 yield Suggestion("question", heading, because)
             continue
         for query in _queries(question, place, title, heading):
-            if _answers(query, place.chunks):
+            if answers(query, place.chunks):
                 yield Suggestion("heading", query, because)
                 break
 
@@ -163,6 +173,7 @@ def _respelled(
     words: Sequence[AskedWord],
     nearest: Sequence[EvidenceChunk],
     corpus: Sequence[EvidenceChunk],
+    answers: _Answers,
 ) -> Iterator[Suggestion]:
     """Yield the question with a word that no document holds put as they spell it."""
     texts = [f"{chunk.context}\n{visible_text(chunk)}" for chunk in nearest]
@@ -178,19 +189,22 @@ def _respelled(
     for word in missing:
         for near in difflib.get_close_matches(word.text.lower(), list(spelled), 1, _ALIKE):
             query = f"{question[: word.start]}{spelled[near]}{question[word.end :]}"
-            if _answers(query, nearest):
+            if answers(query, nearest):
                 because = f"no document holds “{word.text}”; they hold “{spelled[near]}”"
                 yield Suggestion("spelling", _line(query), because)
 
 
 def _other_periods(
-    question: str, words: Sequence[AskedWord], nearest: Sequence[EvidenceChunk]
+    question: str,
+    words: Sequence[AskedWord],
+    nearest: Sequence[EvidenceChunk],
+    answers: _Answers,
 ) -> Iterator[Suggestion]:
     """Yield the question about a period of which the documents do speak."""
     for asked in (q for q in find_quantities(question) if q.kind in _PERIODS):
         for period, chunk in _periods(asked, words, nearest):
             query = f"{question[: asked.start]}{period.text}{question[asked.end :]}"
-            if _answers(query, nearest):
+            if answers(query, nearest):
                 title = _named(chunk.source.title)
                 because = f"“{title}” speaks of “{period.text}”" if title else "another period"
                 yield Suggestion("period", _line(query), because)
@@ -246,10 +260,10 @@ def _filters(
     return tuple(one for one in chosen if one.passages)[:MAX_FILTERS]
 
 
-def _answers(query: str, chunks: Sequence[EvidenceChunk]) -> bool:
-    """Say whether a sentence of *chunks* would be taken for an answer to *query*."""
-    candidates = [Candidate(chunk, span, 0.0) for chunk in chunks for span in chunk.spans]
-    return bool(claims_from_evidence(query, candidates, max_claims=1).claims)
+def _answers(relevance: Relevance, query: str, chunks: Sequence[EvidenceChunk]) -> bool:
+    """Say whether a sentence of *chunks* is taken for an answer to *query*."""
+    seen = [(c.context, s.sentence) for c in chunks for s in c.spans if s.visible]
+    return max(relevance(query, seen), default=0.0) >= ANSWERS
 
 
 def _heading(section: str) -> str:

@@ -89,7 +89,7 @@ def build_verifier(
         folder = Path(trial) / "model"
         sizes = export(checkpoint, folder)
         say(f"int8 graph of {sizes['model.int8.onnx'] / 1e6:.1f} MB")
-        _write_manifest(config, folder, ["model.int8.onnx", "tokenizer.json"])
+        write_manifest(config, folder, ["model.int8.onnx", "tokenizer.json"])
         found = _agreement(config, checkpoint, folder, held)
         say(f"int8 and 32 bits give the same label to {found.labels:.1%} of {found.pairs} pairs")
         table = _measured(PairModel(folder, cached=0), [*held, *made], say)
@@ -97,7 +97,7 @@ def build_verifier(
         for kind, name in CALIBRATIONS.items():
             (folder / name).write_bytes(calibration_bytes(fit(table, kind, digest)))
         names = ["model.int8.onnx", "tokenizer.json", *CALIBRATIONS.values()]
-        _write_manifest(config, folder, names)
+        write_manifest(config, folder, names)
         out.mkdir(exist_ok=True)
         for path in sorted(folder.iterdir(), key=lambda path: path.name == MANIFEST):
             path.replace(out / path.name)  # the manifest last: a half-written model is refused
@@ -226,7 +226,8 @@ def _measured(model: PairModel, rows: Sequence[Row], say: Say) -> _Table:
     return _Table(kept, np.array(features, dtype=np.float64), labels)
 
 
-def _write_manifest(config: TrainingConfig, folder: Path, names: Sequence[str]) -> None:
+def write_manifest(config: TrainingConfig, folder: Path, names: Sequence[str]) -> None:
+    """Write the manifest of *folder* over its files *names*, as `read_model_files` reads it."""
     files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     content: dict[str, Any] = {
         "name": config.name,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 
 import pytest
-from fakes import FakeEmbedder, chunk_of
+from fakes import FakeEmbedder, WordReader, chunk_of
 from gate_cases import KEY, POLICY, TRUSTED
 from memory_log import MemoryLog
 
@@ -89,6 +89,7 @@ def services_with(verifier: Verifier) -> Services:
         policy=POLICY,
         embedder=FakeEmbedder(),
         reranker=Order(),
+        reader=WordReader(),
         verifier=verifier,
         split=sentence_splitter(),
         audit_log=MemoryLog(KEY),  # type: ignore[arg-type]

@@ -130,6 +130,10 @@ STATEMENTS: dict[str, Any] = {
         lambda v: v["predicate"]["verification"][0].update(score=0.5),
     ),
     "a missing decision": ("integrity", lambda v: v["predicate"].update(decisions=[])),
+    "a relevance that would not answer": (
+        "summary",
+        lambda v: v["predicate"]["claim_ir"]["claims"][0].update(relevance=0.01),
+    ),
     "an inflated summary": ("summary", lambda v: v["predicate"]["answer"].update(verified=9)),
     "a lax policy": ("policy", lambda v: v["predicate"]["policy"].update(tau_entail=0.1)),
     "a policy without rules": ("policy", lambda v: v["predicate"]["policy"].update(rules=[])),

@@ -111,6 +111,17 @@ RECORD_CHANGES: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
     ),
     ("a count that does not follow", lambda p: p["answer"].update(verified=2), "summary"),
     ("a decision that does not follow", lambda p: p["answer"].update(decision="STRIP"), "summary"),
+    (
+        "a claim that does not answer",
+        lambda p: p["claim_ir"]["claims"][0].update(relevance=0.2),
+        "summary",
+    ),
+    (
+        "a relevance that is none",
+        lambda p: p["claim_ir"]["claims"][0].update(relevance=1.5),
+        "summary",
+    ),
+    ("none that answers", lambda p: p["answer"].update(reason_code="RELATED_ONLY"), "summary"),
     ("null for nothing", lambda p: p.update(probe=None), "record"),
     ("true for 1", lambda p: p["answer"].update(verified=True), "record"),
     ("1.0 for 1", lambda p: p["answer"].update(verified=1.0), "record"),

@@ -15,7 +15,7 @@ def _holds(text: str, strings: list[str]) -> bool:
 
 @pytest.fixture(scope="module")
 def shown(bench: Bench) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Answer every question once; keep the answer's decision and its Verified claims."""
+    """Answer every question once; keep how it was decided and its Verified claims."""
     found = {}
     for question in questions():
         answer = answer_question(
@@ -23,7 +23,9 @@ def shown(bench: Bench) -> dict[str, tuple[str, tuple[str, ...]]]:
         )
         seen = present(answer.export, Mode.STRICT, trusted=bench.services.trusted)
         found[question["id"]] = (
-            seen.summary.decision,
+            seen.summary.reason_code
+            if seen.summary.reason_code == "RELATED_ONLY"
+            else seen.summary.decision,
             tuple(chip.text for chip in seen.shown),
         )
     return found
@@ -57,7 +59,7 @@ def test_most_unanswerable_questions_are_refused(
 ) -> None:
     """Where the corpus holds no answer, the answer is refused more often than not."""
     unanswerable = [q["id"] for q in questions() if not q["answerable"]]
-    refused = [name for name in unanswerable if shown[name][0] == "REJECT"]
+    refused = [n for n in unanswerable if shown[n][0] in {"REJECT", "RELATED_ONLY"}]
     with capsys.disabled():
         print(f"\nunanswerable questions refused: {len(refused)} of {len(unanswerable)}")
     assert len(refused) * 2 > len(unanswerable)

@@ -105,7 +105,12 @@ def test_it_says_what_it_ran_on(report: dict) -> None:
     assert machine["cores"] >= 1
     assert set(machine["packages"]) >= {"numpy", "onnxruntime"}
     assert "OMP_NUM_THREADS" in machine["threads"]
-    assert {model["role"] for model in report["models"]} == {"embedder", "reranker", "verifier"}
+    assert {model["role"] for model in report["models"]} == {
+        "embedder",
+        "reranker",
+        "reader",
+        "verifier",
+    }
     assert {"median", "p95", "most"} == set(report["question_ms"])
     assert report["cold_start_ms"] > 0
     assert report["peak_memory_mb"] is None or report["peak_memory_mb"] > 1

@@ -91,7 +91,9 @@ def test_nothing_bad_raises_the_confidence(verified, unmet, risky, against, cont
 def test_every_caveat_can_occur_and_is_named() -> None:
     """The basis says by name what lowered it, so that a reader can see why."""
     worst = with_caveats(
-        _basis(0, 4, high_risk_unresolved=1, contradicted=4, contested=1, retrieval=0.0)
+        _basis(
+            0, 4, high_risk_unresolved=1, contradicted=4, contested=1, retrieval=0.0, relevance=0.1
+        )
     )
     none = with_caveats(_basis(0, 0, specificity=0.0))
     assert set(worst.caveats) | set(none.caveats) == set(CAVEATS)
@@ -188,12 +190,11 @@ def _no_claims(question: str, *chunks) -> AnswerSummary:
 
 
 def test_the_nearest_passages_say_what_they_lack() -> None:
-    """Without a claim: the sentence with most of the question, and the words it does not hold."""
+    """Without a claim: the sentence with most of the question, and that it does not answer."""
     near = _no_claims("How much annual leave is there in Norway?", chunk()).closest_references
     assert [r.quote for r in near] == [CLAIM.text]
-    assert near[0].why == "holds “annual”, “leave”, not “Norway”"
+    assert near[0].why == "it was found for the question and does not answer it"
     assert (near[0].title, near[0].section) == ("Leave policy", "Annual leave")
-    assert _no_claims("Who won the football match?", chunk()).closest_references == ()
 
 
 def test_the_nearest_passages_of_claims_say_their_scores() -> None:

