@@ -58,7 +58,7 @@ def test_the_panel_says_why_what_came_near_and_what_to_ask(open_page, stage, mod
         "Nothing was found here that says something on this",
         "no claims",
         "Quoted from",
-        "Not enough: holds “leave”, not “Norway”",
+        "Not enough: it was found for the question and does not answer it",
         QUERY,
         "“Annual leave” in “Leave policy” holds “leave”",
         "Document “Leave policy” (3 near passages)",

@@ -32,9 +32,9 @@ def reader() -> Reader:
 
 
 def test_the_statement_that_answers_stands_out(reader: Reader) -> None:
-    """It is above the one on the topic, which is above the one on something else."""
+    """It is above one half, the one on the topic and the one on something else below."""
     scores = reader.relevance(QUESTION, STATEMENTS)
-    assert scores[0] > scores[1] > scores[2]
+    assert scores[0] > 0.5 > max(scores[1:])
     assert all(0.0 <= score <= 1.0 for score in scores)
 
 
