@@ -12,18 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.claim_ir.lists import lead_stem, list_item
+from certirag.claim_ir.lists import lead_stem, list_item, unbulleted
 from certirag.claim_ir.quantities import find_quantities
-from certirag.claim_ir.selfcontained import pointing_words, resolve
+from certirag.claim_ir.selfcontained import pointing_words
 from certirag.claim_ir.split import is_table_row
 from certirag.claim_ir.statement import (
     MAX_CLAIM_TOKENS,
     Statement,
     capped,
     is_uncheckable,
-    moved,
+    make_claim,
     statement_claims,
 )
+from certirag.claim_ir.table_rows import row_cells, row_sentence
 from certirag.claim_ir.wellformed import problems
 from certirag.claim_ir.words import NUMBER_WORDS
 from certirag.core.claim import Claim, ClaimIR
@@ -38,6 +39,7 @@ MOST_SENTENCES: Final = 3
 RELATED: Final = 0.10
 FALL_OFF: Final = 0.90
 _LOOKED_INTO: Final = 12
+_MOST_TOGETHER: Final = 3  # sentences of one quotation
 # A second question in one sentence: ", and when are approved claims paid?"
 _SECOND: Final = re.compile(
     r",? and (?=(?:by |until |since |at |in |on |for |within )?(?:how|when|what|which|who|where|why)\b)",
@@ -90,18 +92,14 @@ def _best(
     made = {id(c): _claims(c) for _, c in near}
     sound = [(s, c) for s, c in near if made[id(c)] and not any(x.problems for x in made[id(c)])]
     near = sound or near
-    best = _distinct([c for score, c in near if score >= FALL_OFF * near[0][0]])
-    return [x for c in best[:most] for x in _by_relevance(question, c, made[id(c)], relevance)]
-
-
-def _by_relevance(
-    question: str, candidate: Candidate, claims: list[Claim], relevance: Relevance
-) -> list[Claim]:
-    """Return the *claims* of one sentence, the one that answers best first."""
-    if len(claims) < 2:
-        return claims
-    scores = relevance(question, [(candidate.chunk.context, claim.text) for claim in claims])
-    return [claims[at] for at in sorted(range(len(claims)), key=lambda at: -scores[at])]
+    best = _distinct([c for score, c in near if score >= FALL_OFF * near[0][0]])[:most]
+    claims = [
+        (c.chunk.context, _in_columns(question, c, claim, relevance))
+        for c in best
+        for claim in made[id(c)]
+    ]
+    order = relevance(question, [(context, claim.text) for context, claim in claims])
+    return [claims[at][1] for at in sorted(range(len(claims)), key=lambda at: -order[at])]
 
 
 def _is_usable(candidate: Candidate) -> bool:
@@ -110,13 +108,11 @@ def _is_usable(candidate: Candidate) -> bool:
     return span.visible and sound and bool(span.sentence.strip())
 
 
-def _before(chunk: EvidenceChunk, span: SentenceSpan) -> str:
-    """Return the visible sentence before *span* in the same paragraph of its chunk, or ""."""
+def _before(chunk: EvidenceChunk, span: SentenceSpan) -> SentenceSpan | None:
+    """Return the visible sentence before *span* in the same paragraph of its chunk, if any."""
     earlier = [s for s in chunk.spans if s.visible and s.end <= span.start]
-    if not earlier:
-        return ""
-    last = max(earlier, key=lambda s: s.end)
-    return "" if "\n\n" in chunk.text[last.end : span.start] else last.sentence
+    last = max(earlier, key=lambda s: s.end, default=None)
+    return None if last is None or "\n\n" in chunk.text[last.end : span.start] else last
 
 
 def _periods(text: str) -> frozenset[str]:
@@ -182,46 +178,89 @@ def _lead(candidate: Candidate) -> SentenceSpan | None:
         if span.sentence.rstrip().endswith(":"):
             return span if lead_stem(span.sentence) else None
         if span.sentence.rstrip().endswith((".", "!", "?")):
-            ends = problems(_unbulleted(span.sentence), max_tokens=MAX_CLAIM_TOKENS)
+            ends = problems(unbulleted(span.sentence), max_tokens=MAX_CLAIM_TOKENS)
             if not any("heading or a fragment" in problem for problem in ends):
                 return None
     return None
 
 
 def _claims(candidate: Candidate) -> list[Claim]:
-    """Return the checkable claims of one sentence, each pointing at its span."""
+    """Return the checkable claims of one sentence, each pointing at its spans.
+
+    What can stand as it is written is one claim, word for word, so that no condition and no
+    reason is cut from it.
+    """
     statement = _self_contained(candidate)
-    spans = [candidate.span]
+    spans = _quoted(candidate)
     lead = _lead(candidate)
     if lead is not None and statement.text.startswith(lead_stem(lead.sentence)):
         spans.insert(0, lead)  # what the item says is only half of the claim
+    whole = make_claim(
+        statement.text, statement.start, statement.end, statement.given, quoted=not statement.given
+    )
+    claims = (whole,) if not whole.problems else statement_claims(statement)
     references = tuple(SpanRef(candidate.chunk.chunk_id, span.span_id) for span in spans)
     return [
         replace(claim, evidence_candidates=references)
-        for claim in statement_claims(statement)
+        for claim in claims
         if not is_uncheckable(claim)
     ]
 
 
+def _in_columns(question: str, candidate: Candidate, claim: Claim, relevance: Relevance) -> Claim:
+    """Return the *claim* that a table row makes in the columns that answer *question* best.
+
+    What is no row stays as it is; where no column alone answers as well as the row, all are said.
+    """
+    cells = row_cells(claim.text)
+    if len(cells) < 2:
+        return claim
+    columns = range(1, len(cells))
+    parts = [cells, *(cells[:1] + cells[at : at + 1] for at in columns)]
+    texts = ["; ".join(f"{cell.name}: {cell.value}" for cell in part) for part in parts]
+    scores = relevance(question, [(candidate.chunk.context, text) for text in texts])
+    least = FALL_OFF * max(scores)
+    wanted = [at for at in columns if scores[at] >= least] or list(columns)
+    text = row_sentence(cells, wanted[:MOST_SENTENCES])
+    made = make_claim(text, claim.draft_start, claim.draft_end, (), quoted=True)
+    return replace(made, evidence_candidates=claim.evidence_candidates)
+
+
+def _quoted(candidate: Candidate) -> list[SentenceSpan]:
+    """Return the span and, where it points back, the ones before it that say to what.
+
+    Only the candidate's own span where they do not stand together in one paragraph, or would be
+    too long for one claim.
+    """
+    run = [candidate.span]
+    while pointing_words(unbulleted(run[0].sentence)) and len(run) < _MOST_TOGETHER:
+        before = _before(candidate.chunk, run[0])
+        if before is None:
+            break
+        run.insert(0, before)
+    words = sum(len(span.sentence.split()) for span in run)
+    fits = words <= MAX_CLAIM_TOKENS and not pointing_words(unbulleted(run[0].sentence))
+    return run if fits and not any(map(_states_nothing, run[:-1])) else [candidate.span]
+
+
+def _states_nothing(span: SentenceSpan) -> bool:
+    found = problems(unbulleted(span.sentence), max_tokens=MAX_CLAIM_TOKENS, quoted=True)
+    return any(problem.startswith("not_checkable:") for problem in found)
+
+
 def _self_contained(candidate: Candidate) -> Statement:
-    """Return the sentence with its pronoun resolved, or its missing subject from the heading."""
+    """Return the sentence with those that it points at, or its missing subject from the heading."""
     chunk, span = candidate.chunk, candidate.span
-    text = _unbulleted(span.sentence)
-    offset = span.start + span.sentence.index(text)
-    places = tuple(range(offset, offset + len(text)))
-    whole = Statement(text, span.start, span.end, places)
-    if is_table_row(text):
+    run = _quoted(candidate)
+    text = " ".join(unbulleted(one.sentence) for one in run)
+    places: tuple[int, ...] = ()
+    for one in run:
+        own = unbulleted(one.sentence)
+        offset = one.start + one.sentence.index(own)
+        places += (*((-1,) if places else ()), *range(offset, offset + len(own)))
+    whole = Statement(text, run[0].start, span.end, places)
+    if is_table_row(text) or pointing_words(text):
         return whole
-    if pointing_words(text):
-        resolved = resolve(text, _resolved_before(chunk, span))
-        if not resolved.words:
-            return whole
-        return replace(
-            whole,
-            text=resolved.text,
-            places=moved(text, resolved.text, places),
-            given=(resolved.words,),
-        )
     fragment = "heading or a fragment" in "".join(problems(text, max_tokens=MAX_CLAIM_TOKENS))
     lead = _lead(candidate) if fragment else None
     if lead is not None:
@@ -236,20 +275,6 @@ def _self_contained(candidate: Candidate) -> Statement:
         return whole
     front = f"{noun}: "
     return replace(whole, text=front + text, places=(*(-1 for _ in front), *places), given=(noun,))
-
-
-def _resolved_before(chunk: EvidenceChunk, span: SentenceSpan) -> str:
-    """Return the sentence before *span*, its own pronoun resolved from the one before it."""
-    before = _before(chunk, span)
-    if not before or not pointing_words(before):
-        return before
-    earlier = next((s for s in chunk.spans if s.sentence == before and s.end <= span.start), None)
-    return resolve(before, _before(chunk, earlier)).text if earlier else before
-
-
-def _unbulleted(sentence: str) -> str:
-    match = re.match(r"\s*(?:[-*•◦‣·–]|\d{1,2}[.)])\s+(?=\S)", sentence)
-    return sentence[match.end() :].rstrip() if match else sentence.strip()
 
 
 def _heading_noun(chunk: EvidenceChunk) -> str:

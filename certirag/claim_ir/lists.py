@@ -11,6 +11,7 @@ from certirag.claim_ir.words import word_set
 _LEAD_IN: Final = re.compile(r"(.{2,200}?)\s*:$", re.DOTALL)
 _FILLER: Final = re.compile(r"\s*,?\s*(?:as follows|the following(?: \w+)?|these)$")
 _OPEN_ENDS: Final = word_set("by for to from with that of in on at if when against")
+_BULLET: Final = re.compile(r"\s*(?:[-*•◦‣·–]|\d{1,2}[.)])\s+(?=\S)")
 
 
 def lead_stem(lead: str) -> str:
@@ -33,3 +34,9 @@ def list_item(text: str) -> str:
     word = item.split(" ", 1)[0]
     common = word[:1].isupper() and word[1:].islower() and len(word) > 1
     return item[:1].lower() + item[1:] if common else item
+
+
+def unbulleted(sentence: str) -> str:
+    """Return *sentence* without the bullet or the number of a list before it."""
+    match = _BULLET.match(sentence)
+    return sentence[match.end() :].rstrip() if match else sentence.strip()

@@ -65,8 +65,13 @@ def _piece_claim(piece: Piece, statement: Statement) -> Claim:
     return make_claim(piece.text, start, end, (*given, *piece.supplied))
 
 
-def make_claim(text: str, start: int, end: int, supplied: Sequence[str]) -> Claim:
-    """Return *text* as a claim without an id, with everything that can be read off it."""
+def make_claim(
+    text: str, start: int, end: int, supplied: Sequence[str], *, quoted: bool = False
+) -> Claim:
+    """Return *text* as a claim without an id, with everything that can be read off it.
+
+    *quoted*: it stands so in a document, and may state several facts.
+    """
     quantities = find_quantities(text)
     kind = claim_type(text, quantities)
     return Claim(
@@ -80,7 +85,7 @@ def make_claim(text: str, start: int, end: int, supplied: Sequence[str]) -> Clai
         hedges=hedges(text),
         supplied=tuple(word for word in supplied if word),
         quantities=quantities,
-        problems=problems(text, max_tokens=MAX_CLAIM_TOKENS),
+        problems=problems(text, max_tokens=MAX_CLAIM_TOKENS, quoted=quoted),
     )
 
 

@@ -61,11 +61,12 @@ _ABBREVIATIONS: Final = word_set(
 )
 
 
-def problems(text: str, *, max_tokens: int) -> tuple[str, ...]:
+def problems(text: str, *, max_tokens: int, quoted: bool = False) -> tuple[str, ...]:
     """Return the reasons why *text* is not one well-formed claim, () when it is.
 
     Each reason begins with ``not_checkable:``, ``not_self_contained:``, ``not_atomic:`` or
-    ``too_long:``. *max_tokens* counts words between blanks.
+    ``too_long:``. *max_tokens* counts words between blanks. What is *quoted* word for word from one
+    place may state several facts: the source states each of them.
     """
     stripped = text.strip()
     words = stripped.split()
@@ -81,7 +82,7 @@ def problems(text: str, *, max_tokens: int) -> tuple[str, ...]:
     pointing = pointing_words(stripped)
     if pointing:
         found.append(f"not_self_contained: “{pointing}” points at another sentence")
-    several = _not_atomic(stripped)
+    several = "" if quoted else _not_atomic(stripped)
     if several:
         found.append(f"not_atomic: {several}")
     return tuple(found)

@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import Final
 
 from certirag.claim_ir.derived import explain_quantities, is_only_result
+from certirag.claim_ir.lists import unbulleted
+from certirag.claim_ir.table_rows import reads_row
 from certirag.claim_ir.wellformed import problems
 from certirag.core.policy import LEAST_TAU_ENTAIL
 from certirag.core.selector import CannotLocate, resolve
@@ -110,6 +112,8 @@ def numbers(case: Case) -> Finding:
     from attached figures alone; the reason then carries the ledger. The rule's text must not
     depend on the order of the attached spans, so they are read in the order of their documents.
     """
+    if _is_quoted(case):
+        return Finding(True, "the claim stands in the attached evidence word for word")
     attached = sorted(_attached(case), key=lambda pair: (pair[0].chunk_id, pair[1].start))
     sentences = [span.sentence for _, span in attached]
     follows = [False, *(_adjacent(*pair) for pair in pairwise(attached))]
@@ -135,8 +139,12 @@ def numbers(case: Case) -> Finding:
 
 
 def well_formed(case: Case) -> Finding:
-    """5. One atomic, self-contained, checkable statement within the token cap."""
-    found = problems(case.claim.text, max_tokens=case.policy.max_claim_tokens)
+    """5. One atomic, self-contained, checkable statement within the token cap.
+
+    A quotation may state several facts: its source states each of them, in that order.
+    """
+    cap, quoted = case.policy.max_claim_tokens, _is_quoted(case)
+    found = problems(case.claim.text, max_tokens=cap, quoted=quoted)
     for problem in (*found, *case.claim.problems):
         return Finding(False, problem.replace("_", " "))
     return Finding(True, "one checkable statement that stands on its own")
@@ -278,6 +286,19 @@ def _adjacent(
     if chunk.chunk_id != other.chunk_id:
         return False
     return not any(span.end <= between.start < following.start for between in chunk.spans)
+
+
+def _is_quoted(case: Case) -> bool:
+    """Say whether the claim is the attached sentences word for word, or cells of an attached row.
+
+    Sentences must stand one behind the other: with another between them, "it" means another thing.
+    """
+    attached = sorted(_attached(case), key=lambda pair: (pair[0].chunk_id, pair[1].start))
+    if any(reads_row(case.claim.text, span.sentence) for _, span in attached):
+        return True
+    said = " ".join(unbulleted(span.sentence) for _, span in attached)
+    together = all(_adjacent(*pair) for pair in pairwise(attached))
+    return bool(attached) and together and said.split() == case.claim.text.split()
 
 
 def _place(case: Case, score: SpanScore) -> str:

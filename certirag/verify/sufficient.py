@@ -92,13 +92,27 @@ def attached_sets(
 
 
 def _pairs_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:
-    """Return the sets of two worth judging where one span does not suffice."""
+    """Return the sets worth judging where one span does not suffice: what it was taken from, and two."""
     ranked = _ranked(judged)
     if len(ranked) < 2 or _sufficient(c, judged) is not None:
         return []
     first = ranked[0].members
     partners = _partners(c, first, ranked[1:])
-    return [_in_order((*first, p)) for p in partners[: max(0, min(MOST_PAIR_SETS, c.spare - 1))]]
+    sets = [_in_order((*first, p)) for p in partners]
+    own = _taken_from(c)
+    if len(own) > 1:
+        sets = [own, *(s for s in sets if s != own)]
+    return sets[: max(0, min(MOST_PAIR_SETS, c.spare - 1))]
+
+
+def _taken_from(c: Candidates) -> Members:
+    """Return the spans that the claim was taken from, if there are no more than three."""
+    named = {(ref.chunk_id, ref.span_id) for ref in c.claim.evidence_candidates}
+    own = [m for m in c.chosen if (m.chunk.chunk_id, m.span.span_id) in named]
+    return _in_order(tuple(own)) if len(own) == len(named) <= _MOST_TAKEN else ()
+
+
+_MOST_TAKEN: Final = 3
 
 
 def _triples_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:

@@ -12,6 +12,7 @@ from certirag.claim_ir.derived import explain_quantities
 from certirag.claim_ir.quantity_compare import in_one_notation
 from certirag.claim_ir.quantity_match import unmatched_quantities
 from certirag.claim_ir.quantity_sentence import read_sentence
+from certirag.claim_ir.table_rows import reads_row
 from certirag.verify.lexical import (
     checks,
     dropped,
@@ -86,6 +87,8 @@ def compare(claim: str, evidence: str, context: Sequence[Token], similar: Simila
     if framing.is_question(evidence):
         return NOTHING
     if _plain(claim) == _plain(evidence) or _noted(claim) == _noted(evidence):
+        return Scores(VERBATIM, 0.0)
+    if reads_row(claim, evidence):
         return Scores(VERBATIM, 0.0)
     if rearranged.says_the_same(claim, evidence):
         return Scores(REARRANGED, 0.0)
@@ -193,6 +196,8 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
     if explained.derived and not explained.missing:
         return Scores(RECOMPUTED, 0.0)
     best, worst = NOTHING, NOTHING
+    if len(lines) > 1 and _plain(claim) == _plain(evidence):
+        best = Scores(VERBATIM, 0.0)
     for number in _promising(claim, lines):
         support = headings
         if number and leads_with_pronoun(lines[number]):
