@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from certirag.core.judgement import Reference, Suggestion
 from certirag.render import Presentation, oddities
 from certirag.render.draft_text import end_line, is_broken_off
 from certirag.render.judgement_text import (
+    DISAGREEMENT,
     FILTERS,
     LEFT_OUT,
     NEAREST,
     QUESTIONS,
     confidence_sentence,
     filter_line,
+    is_disagreement,
     nearest_passages,
     suggestions_of,
 )
 from ui.inert import draw_facts, draw_lines, draw_quote, draw_text
 from ui.question import use_question
+
+_NO_ANSWER: Final = "No answer: the evidence does not support one"
 
 
 def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
@@ -29,10 +35,13 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
         return
     summary = presentation.summary
     with st.container(key="refusal"):
-        st.subheader("No answer: the evidence does not support one", anchor=False)
+        disagree = is_disagreement(presentation)
+        st.subheader(DISAGREEMENT if disagree else _NO_ANSWER, anchor=False)
         if presentation.question:
             draw_text(presentation.question, "question", max_lines=6)
-        draw_text(summary.reason or "The rules in force did not allow an answer.", "claim")
+        draw_conflicts(presentation)
+        if not disagree:
+            draw_text(summary.reason or "The rules in force did not allow an answer.", "claim")
         draw_end(presentation)
         draw_facts(
             (
@@ -41,7 +50,8 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
                 ("Policy", presentation.policy.name),
             )
         )
-        draw_missing(presentation)
+        if not disagree:
+            draw_missing(presentation)
     passages = nearest_passages(presentation)
     if passages:
         with st.container(key="nearest"):
@@ -50,6 +60,19 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
                 with st.container(key=f"nearest-{number}", gap="xsmall"):
                     _draw_passage(passage)
     draw_suggestions(presentation, of_draft=of_draft)
+
+
+def draw_conflicts(presentation: Presentation) -> None:
+    """Draw what documents say against each other: both sides, neither with a badge."""
+    for number, conflict in enumerate(presentation.conflicts, 1):
+        with st.container(key=f"conflict-{number}", gap="xsmall"):
+            if presentation.summary.decision != "REJECT":
+                st.caption(DISAGREEMENT)
+            for at, side in enumerate(conflict.sides):
+                newer = ["Newer, by its title"] if at == conflict.newest else []
+                page = [] if side.page is None else [f"Page {side.page}"]
+                facts = [*newer, *page, *([side.section] if side.section else [])]
+                draw_quote(side.quote, (), title=side.title, facts=facts)
 
 
 def _draw_broken_off(presentation: Presentation) -> None:

@@ -13,7 +13,13 @@ from certirag.errors import CertificateError
 from certirag.render import NOTICE, Mode, Presentation, present
 from certirag.render.draft_text import DRAFT, draft_lines, headline_of, is_under_way
 from ui import debug, drawer, run
-from ui.abstention import draw_abstention, draw_end, draw_missing, draw_suggestions
+from ui.abstention import (
+    draw_abstention,
+    draw_conflicts,
+    draw_end,
+    draw_missing,
+    draw_suggestions,
+)
 from ui.claims import draw_claim, draw_folded, numbers_of
 from ui.contract_text import PLANT_HELP
 from ui.inert import draw_facts, draw_lines, draw_text
@@ -76,6 +82,7 @@ def _draw_banner(presentation: Presentation, *, of_draft: bool) -> None:
                 ("Answered", presentation.record.created_at.replace("T", " ")[:16]),
             )
         )
+        draw_conflicts(presentation)
         draw_missing(presentation)
 
 

@@ -43,7 +43,7 @@ def _scored(claims: Sequence[Claim], grounds: Grounds) -> Iterator[Reference]:
     seen = set()
     for score, claim_id in rows:
         chunk = chunks.get(score.chunk_id)
-        span = None if chunk is None else _whole_span(chunk, score.span_id)
+        span = None if chunk is None else whole_span(chunk, score.span_id)
         if chunk is None or span is None or span.sentence in seen or _weight(score) <= 0.0:
             continue
         seen.add(span.sentence)
@@ -74,7 +74,7 @@ def _found(grounds: Grounds) -> Iterator[Reference]:
     weigh = _weights(words, ranked)
     best = []
     for place, chunk in enumerate(ranked):
-        spans = [s for s in chunk.spans if _whole_span(chunk, s.span_id) is not None]
+        spans = [s for s in chunk.spans if whole_span(chunk, s.span_id) is not None]
         if not spans:
             continue
         span = max(spans, key=lambda s: (_held(words, weigh, s.sentence), -s.start))
@@ -99,7 +99,8 @@ def _held(words: Sequence[AskedWord], weigh: dict[str, float], text: str) -> flo
     return round(math.fsum(weigh[w.term] for w in words if has_term(w.term, held)), 9)
 
 
-def _whole_span(chunk: EvidenceChunk, span_id: str) -> SentenceSpan | None:
+def whole_span(chunk: EvidenceChunk, span_id: str) -> SentenceSpan | None:
+    """Return the span that resolves and that a reader of the document can see, or None."""
     named = [span for span in chunk.spans if span.span_id == span_id]
     if len(named) != 1 or named[0].visible is not True:
         return None

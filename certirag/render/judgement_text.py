@@ -25,6 +25,7 @@ _CAVEATS: Final[Mapping[str, str]] = {
     "high_contradiction": "the documents contradict many of the claims",
     "no_checkable_claim": "there is no claim to check",
 }
+DISAGREEMENT: Final = "Your documents disagree"
 LEFT_OUT: Final = "What is missing"
 NEAREST: Final = "Nearest passages: none of them is enough for an answer"
 QUESTIONS: Final = "Questions that these documents may answer"
@@ -33,12 +34,17 @@ _FIELDS: Final = {"document": "Document", "section": "Section", "period": "Perio
 
 
 def nearest_passages(presentation: Presentation) -> tuple[Reference, ...]:
-    """Return the passages that came nearest, derived again; none when there is an answer."""
-    if presentation.summary.decision != "REJECT":
+    """Return the passages that came nearest, derived again; none beside an answer or a conflict."""
+    if presentation.summary.decision != "REJECT" or presentation.conflicts:
         return ()
     record, policy = presentation.record, presentation.policy
     grounds = Grounds(record.question, record.verification, record.retrieval.chunks, policy)
     return closest_references(record.claim_ir.claims, grounds)
+
+
+def is_disagreement(presentation: Presentation) -> bool:
+    """Say whether there is no answer because documents disagree: both sides say what is missing."""
+    return presentation.summary.decision == "REJECT" and bool(presentation.conflicts)
 
 
 def suggestions_of(presentation: Presentation) -> Suggestions:
@@ -72,9 +78,11 @@ def judgement_lines(presentation: Presentation) -> list[str]:
     """Return the judgement as lines for a terminal; control characters are made visible."""
     summary, help_ = presentation.summary, suggestions_of(presentation)
     lines = []
-    if summary.decision == "REJECT" and summary.reason:
+    for conflict in presentation.conflicts:
+        lines += [f"{DISAGREEMENT}:", *(f"  {_line(side)}" for side in conflict.lines), ""]
+    if summary.decision == "REJECT" and summary.reason and not presentation.conflicts:
         lines += [f"Why: {summary.reason}"]
-    if summary.limitations:
+    if summary.limitations and not is_disagreement(presentation):
         lines += ["", f"{LEFT_OUT}:", *(f"  - {_line(text)}" for text in summary.limitations)]
     passages = nearest_passages(presentation)
     if passages:
@@ -94,10 +102,11 @@ def judgement_lines(presentation: Presentation) -> list[str]:
 def judgement_html(presentation: Presentation) -> str:
     """Return the same as inert HTML: no link, button, badge or style from any text."""
     summary, help_ = presentation.summary, suggestions_of(presentation)
-    parts = []
-    if summary.decision == "REJECT" and summary.reason:
+    parts = [_list_html(DISAGREEMENT, c.lines) for c in presentation.conflicts]
+    if summary.decision == "REJECT" and summary.reason and not presentation.conflicts:
         parts.append(f"<p>{inert_html(summary.reason)}</p>")
-    parts.append(_list_html(LEFT_OUT, summary.limitations))
+    missing = () if is_disagreement(presentation) else summary.limitations
+    parts.append(_list_html(LEFT_OUT, missing))
     quotes = [f"“{p.quote}” — {_place(p)}: {p.why}" for p in nearest_passages(presentation)]
     parts.append(_list_html(NEAREST, quotes))
     parts.append(_list_html(QUESTIONS, [f"{r.query} ({r.because})" for r in help_.refinements]))

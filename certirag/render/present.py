@@ -21,6 +21,7 @@ from certirag.core.verdict import SpanScore, VerificationResult
 from certirag.render.abstain import Grounds, with_suggestions
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
+from certirag.render.conflicts import Conflict, conflicts
 from certirag.render.gate import Decision, RenderState, state_of
 from certirag.render.planted import PLANTED_ERRORS, PlantedView, ProbeView, probe_view
 
@@ -28,6 +29,8 @@ from certirag.render.planted import PLANTED_ERRORS, PlantedView, ProbeView, prob
 _TELLING: Final = frozenset(
     {"not_contradicted", "numbers", "well_formed", "uncontested", PLANTED_ERRORS}
 )
+
+_DISAGREE: Final = "Your documents disagree, so neither side is verified."
 
 
 class Mode(StrEnum):
@@ -83,7 +86,8 @@ class Presentation:
     """An answer ready to draw.
 
     *shown* are open, *folded* are drawn collapsed with a warning, *hidden* says how many claims
-    this mode leaves out altogether. *probe* says what came of planted errors, if any were asked for.
+    this mode leaves out altogether. *probe* says what came of planted errors, if any were asked for,
+    *conflicts* where documents disagree over a claim.
     """
 
     mode: Mode
@@ -96,6 +100,7 @@ class Presentation:
     policy: Policy
     record: AnswerRecord
     probe: ProbeView | None = None
+    conflicts: tuple[Conflict, ...] = ()
 
 
 def present(
@@ -129,10 +134,11 @@ def present(
     folded = () if mode is Mode.DEBUG else unverified
     grounds = Grounds(record.question, record.verification, record.retrieval.chunks, policy)
     summary = with_suggestions(summarise(claims, decisions, grounds), record.answer.suggestions)
+    found = conflicts(claims, grounds)
     return Presentation(
         mode=mode,
         question=record.question,
-        headline=_headline(summary),
+        headline=_headline(summary, disagree=bool(found)),
         shown=shown,
         folded=folded,
         hidden=0 if mode is Mode.DEBUG else len(blocked),
@@ -140,13 +146,16 @@ def present(
         policy=policy,
         record=record,
         probe=probe,
+        conflicts=found,
     )
 
 
-def _headline(summary: AnswerSummary) -> str:
+def _headline(summary: AnswerSummary, *, disagree: bool) -> str:
     total = summary.verified + summary.unverified + summary.blocked
     if not total:
         return "No claim was found that could be checked."
+    if not summary.verified and disagree:
+        return _DISAGREE
     if not summary.verified:
         return "The documents do not support an answer that may be shown."
     if summary.reason_code == "RELATED_ONLY":

@@ -6,7 +6,11 @@ from typing import Final
 
 from certirag.render.draft_text import DRAFT, draft_html, draft_lines, end_line, headline_of
 from certirag.render.inert import highlight_html, inert_html, visible
-from certirag.render.judgement_text import judgement_html, judgement_lines
+from certirag.render.judgement_text import (
+    is_disagreement,
+    judgement_html,
+    judgement_lines,
+)
 from certirag.render.present import Chip, EvidenceView, Presentation
 
 _COLOUR: Final = {
@@ -54,7 +58,7 @@ def presentation_text(presentation: Presentation) -> str:
         lines += ["", f"What we could not verify ({len(presentation.folded)}):"]
         for chip in presentation.folded:
             lines += _chip_lines(chip)
-    if presentation.hidden:
+    if presentation.hidden and not is_disagreement(presentation):
         lines += ["", f"{presentation.hidden} contradicted, shown in debug mode only."]
     lines += [*([""] if lines[-1] else []), *judgement_lines(presentation)]
     drafted = draft_lines(presentation, with_end=False)
