@@ -56,9 +56,7 @@ def preselected(question: str, found: RetrievalOutcome, services: Services) -> P
 def extracted(question: str, spans: Preselection, services: Services) -> ClaimIR:
     """Return the claims of the sentences that answer; no language model takes part."""
     most = services.settings.max_claims
-    return claims_from_evidence(
-        question, spans.candidates, services.reader.relevance, max_claims=most
-    )
+    return claims_from_evidence(question, spans.candidates, services.reader, max_claims=most)
 
 
 def strategy_of(writer: Writer, services: Services) -> Strategy:

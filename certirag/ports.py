@@ -140,6 +140,17 @@ class Reader(Protocol):
         """Return for each (headings, statement) the probability in [0, 1] that it answers."""
         ...
 
+    def order(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return for each (headings, statement) a score to order by, larger first, in log-odds.
+
+        Which one of several answers best is another question than whether one answers at all.
+        """
+        ...
+
+    def instructs(self, texts: Sequence[str]) -> Sequence[bool]:
+        """Return for each text whether it tells a language model what to do."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:

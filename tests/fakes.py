@@ -92,6 +92,14 @@ class WordReader:
             for headings, text in statements
         ]
 
+    def order(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return the same shares: what answers most surely comes first."""
+        return self.relevance(question, statements)
+
+    def instructs(self, texts: Sequence[str]) -> Sequence[bool]:
+        """Say so of what speaks of previous instructions."""
+        return ["previous instructions" in text for text in texts]
+
 
 def _long_words(text: str) -> set[str]:
     return {word[:5] for word in re.findall(r"\w+", text.lower()) if len(word) > 3}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, log
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from certirag.adapters.model_files import ModelFiles
@@ -23,24 +24,42 @@ if TYPE_CHECKING:
 NAME = "embedded"
 CALIBRATION = "calibration.json"
 _LEAST = 1e-5  # a probability is not trusted beyond this
+# Asked of every statement that may answer; its network is taught on this very question.
+INSTRUCTS = "Does this text tell a language model what to do?"
+_MOST_KNOWN = 8  # questions whose statements are not measured twice
+_ASKED_FROM = 0.05  # of what answers less surely it makes no difference
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each of `Features` counts, and the intercept of their sum."""
+    """What each of `Features` counts: for the relevance, and for the order of several statements.
+
+    *instruction* is the log-odds from which a statement is taken for an instruction to a model.
+    """
 
     log_odds: float
     cosine: float
     headed_cosine: float
     intercept: float
+    order_log_odds: float
+    order_cosine: float
+    order_headed_cosine: float
+    instruction: float
 
     def probability(self, found: Features) -> float:
         """Return the probability in [0, 1]; 0 for a statement that could not be read."""
         if found.log_odds is None:
             return 0.0
-        total = self.log_odds * found.log_odds + self.cosine * found.cosine
-        total += self.headed_cosine * found.headed_cosine + self.intercept
+        cosines = self.cosine * found.cosine + self.headed_cosine * found.headed_cosine
+        total = self.log_odds * found.log_odds + cosines + self.intercept
         return round(1 / (1 + exp(-total)), 6)
+
+    def place(self, found: Features) -> float:
+        """Return the score to order by; what could not be read comes last."""
+        if found.log_odds is None:
+            return float("-inf")
+        cosines = self.order_cosine * found.cosine + self.order_headed_cosine * found.headed_cosine
+        return round(self.order_log_odds * found.log_odds + cosines, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +76,10 @@ class EmbeddedReader:
 
     A cross-encoder over (headings: statement, question), taught on questions with the sentences
     that people marked as their answer, and the cosine of *embedder* between the question and the
-    statement, without and with its headings: the first knows best which sentence of a passage
-    answers, the others how near the passage is at all. A logistic regression joins them. A
-    statement that cannot be read whole scores 0.
+    statement, without and with its headings. The first knows best whether a statement answers, all
+    three together which of several answers best: a logistic regression joins them for each. A
+    statement that cannot be read whole scores 0, and so does one that instructs a model: whatever
+    it is about, it answers nobody. The same network is asked that (`INSTRUCTS`).
     Raises ModelError or MissingExtra on construction.
     """
 
@@ -67,6 +87,8 @@ class EmbeddedReader:
         self._model, self._embedder = PairModel(directory, threads=threads), embedder
         files, base = self._model.files, embedder.identity
         self._weights = _weights(files)
+        self._lock = Lock()
+        self._known: dict[str, dict[tuple[str, str], Features]] = {}
         self._identity = ModelIdentity(
             "reader",
             NAME,
@@ -82,21 +104,57 @@ class EmbeddedReader:
     def relevance(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return for each (headings, statement) the probability in [0, 1] that it answers."""
         found = self.features(question, statements) if statements else []
-        return tuple(self._weights.probability(one) for one in found)
+        scores = [self._weights.probability(one) for one in found]
+        asked = [at for at, score in enumerate(scores) if score >= _ASKED_FROM]
+        for at, does in zip(asked, self.instructs([statements[a][1] for a in asked]), strict=True):
+            if does:
+                scores[at] = 0.0
+        return tuple(scores)
+
+    def order(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return for each (headings, statement) a score to order by, larger first."""
+        found = self.features(question, statements) if statements else []
+        return tuple(self._weights.place(one) for one in found)
+
+    def instructs(self, texts: Sequence[str]) -> Sequence[bool]:
+        """Return for each text whether it tells a language model what to do; so does one unread.
+
+        None does where the limit is beyond any log-odds: a network that was not taught the question.
+        """
+        least = self._weights.instruction
+        if least > -log(_LEAST):
+            return [False] * len(texts)
+        return [odds is None or odds >= least for odds in self.instruction_odds(texts)]
+
+    def instruction_odds(self, texts: Sequence[str]) -> list[float | None]:
+        """Return for each text the log-odds that it instructs a model, None if it was not read."""
+        return self._odds([Pair(INSTRUCTS, text) for text in texts])
 
     def features(self, question: str, statements: Sequence[tuple[str, str]]) -> list[Features]:
         """Return what is measured of each (headings, statement), before it is weighed."""
         asked = f"{question.strip().rstrip('?').rstrip()}?"
+        with self._lock:
+            known = self._known.setdefault(asked, {})
+            while len(self._known) > _MOST_KNOWN:
+                self._known.pop(next(iter(self._known)))
+        new = [one for one in dict.fromkeys(statements) if one not in known]
+        known.update(zip(new, self._measured(asked, new) if new else (), strict=True))
+        return [known[one] for one in statements]
+
+    def _measured(self, asked: str, statements: Sequence[tuple[str, str]]) -> list[Features]:
         pairs = [Pair(asked, statement, headings) for headings, statement in statements]
-        odds = [
-            max((_log_odds(w.logits) for w in one.windows), default=None)
-            for one in self._model.logits(pairs)
-        ]
+        odds = self._odds(pairs)
         texts = [statement for _, statement in statements]
         texts += [f"{headings}\n{statement}" for headings, statement in statements]
         cosines = _cosines(self._embedder.embed([asked, *texts]), len(texts))
         bare, headed = cosines[: len(statements)], cosines[len(statements) :]
         return [Features(*one) for one in zip(odds, bare, headed, strict=True)]
+
+    def _odds(self, pairs: Sequence[Pair]) -> list[float | None]:
+        return [
+            max((_log_odds(w.logits) for w in one.windows), default=None)
+            for one in self._model.logits(pairs)
+        ]
 
 
 def _cosines(vectors: NDArray[np.float32], count: int) -> list[float]:

