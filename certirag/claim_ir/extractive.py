@@ -73,8 +73,21 @@ def claims_from_evidence(
         asked = _periods(part)
         about = [c for c in usable if _in_period(asked, c)]
         claims += _best(part, about, reader, most=MOST_SENTENCES if len(parts) == 1 else 2)
-    own = [c for at, c in enumerate(claims) if c not in claims[:at]]  # one may answer both parts
-    return capped(question, own, generator="extractive", draft="", max_claims=max_claims)
+    return capped(
+        question, _unrepeated(claims), generator="extractive", draft="", max_claims=max_claims
+    )
+
+
+def _unrepeated(claims: Sequence[Claim]) -> list[Claim]:
+    """Drop a claim that says what one before it says, or that one and more of its passage.
+
+    One may answer both parts of a question, and two quotations may begin with the same sentence.
+    """
+    kept: list[Claim] = []
+    for claim in claims:
+        if not any(claim.text in other.text or other.text in claim.text for other in kept):
+            kept.append(claim)
+    return kept
 
 
 def _parts(question: str, candidates: Sequence[Candidate], reader: Reader) -> list[str]:
@@ -91,7 +104,7 @@ def _parts(question: str, candidates: Sequence[Candidate], reader: Reader) -> li
     for pair in long[:_MOST_CUTS]:
         first, second = (_first(list(reader.order(part, texts))) for part in pair)
         least = min(
-            max(reader.relevance(part, [texts[at]]))
+            reader.relevance(part, [texts[at]])[0]
             for part, at in zip(pair, (first, second), strict=True)
         )
         if least >= ANSWERS and first != second:

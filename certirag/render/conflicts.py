@@ -46,13 +46,14 @@ def conflicts(claims: Sequence[Claim], grounds: Grounds) -> tuple[Conflict, ...]
     found: dict[frozenset[str], Conflict] = {}
     known = {claim.id for claim in claims if not is_uncheckable(claim)}
     for result in grounds.results:
-        if result.claim_id not in known:
-            continue
-        sides = _sides(result, grounds)
-        if len(sides) > 1:
-            quotes = frozenset(side.quote for side in sides)
-            found.setdefault(quotes, Conflict(sides, _newest(sides)))
-    return tuple(found.values())[:MAX_CONFLICTS]
+        sides = _sides(result, grounds) if result.claim_id in known else ()
+        if sides:
+            found.setdefault(
+                frozenset(side.quote for side in sides), Conflict(sides, _newest(sides))
+            )
+    # Where one says all that is opposed in another, the other adds nothing to it.
+    least = [conflict for quotes, conflict in found.items() if not any(o < quotes for o in found)]
+    return tuple(least)[:MAX_CONFLICTS]
 
 
 def _sides(result: VerificationResult, grounds: Grounds) -> tuple[Reference, ...]:

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 from gate_cases import CLAIM, POLICY, chunk, located, result
 
+from certirag.bootstrap import make_embedder, make_verifier
 from certirag.core.text import EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
+from certirag.ports import Pair
 from certirag.render.gate import Case
 from certirag.render.rules import numbers, well_formed
 
@@ -90,3 +92,27 @@ def test_what_only_looks_like_a_quotation_is_several_facts(claim, attached) -> N
 def test_a_row_read_wrongly_has_no_figures(claim) -> None:
     """A cell of another column or another value is not what the row says."""
     assert numbers(_case(claim, ROW)).passed is False
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        (
+            "Expense claims must be submitted within 30 days of the trip. They are entered online.",
+            "Expense claims must be submitted within 60 days of the trip.",
+        ),
+        (
+            "Blood is taken every 8 weeks in the first year. It is taken every 6 months after it.",
+            "Blood is taken every 12 weeks in the first year.",
+        ),
+        (
+            "A lost badge must be reported within 4 hours, and a new one is made within a week.",
+            "A lost badge must be reported within 24 hours.",
+        ),
+    ],
+)
+def test_what_speaks_against_one_fact_of_a_quotation_speaks_against_it(claim, evidence) -> None:
+    """The fact beside it hides no conflict between documents."""
+    verifier = make_verifier("embedded", make_embedder("embedded"))
+    (judged,) = verifier.judge([Pair(claim, evidence)])
+    assert judged.contradicted >= POLICY.tau_contradict

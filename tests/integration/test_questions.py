@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from integration_fixtures import Bench, questions
 
@@ -35,8 +37,10 @@ def shown(bench: Bench) -> dict[str, tuple[str, tuple[str, ...]]]:
 def test_nothing_forbidden_is_verified(question: dict, shown: dict) -> None:
     """Superseded, conflicting and unsupported statements never get the badge."""
     _, texts = shown[question["id"]]
+    # A quotation may hold several sentences: what is forbidden is that one of them says it.
+    said = [sentence for text in texts for sentence in re.split(r"(?<=[.!?])\s+", text)]
     for strings in question["must_not_verify"]:
-        assert not [text for text in texts if _holds(text, strings)]
+        assert not [sentence for sentence in said if _holds(sentence, strings)]
 
 
 def test_most_required_claims_are_verified(shown: dict, capsys: pytest.CaptureFixture[str]) -> None:

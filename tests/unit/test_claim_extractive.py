@@ -89,6 +89,13 @@ def test_what_adds_little_is_left_out():
     assert [claim.text.split()[0] for claim in ir.claims] == ["Full-time", "Public"]
 
 
+def test_quotations_that_begin_with_the_same_sentence_are_said_once():
+    """The second and the third sentence both point at the first."""
+    pump = chunk("p", ["The pump weighs nine kilos.", "It lasts ten years.", "It lasts on oil."])
+    texts = answer("How long does the pump last?", pump)
+    assert not any(a != b and a in b for a in texts for b in texts)
+
+
 def test_what_stands_in_a_paragraph_that_instructs_a_model_is_no_claim():
     """The pay-load alone reads like any statement."""
     planted = chunk(

@@ -12,6 +12,7 @@ from certirag.claim_ir.derived import explain_quantities
 from certirag.claim_ir.quantity_compare import in_one_notation
 from certirag.claim_ir.quantity_match import unmatched_quantities
 from certirag.claim_ir.quantity_sentence import read_sentence
+from certirag.claim_ir.split import split_claims
 from certirag.claim_ir.table_rows import reads_row
 from certirag.verify.lexical import (
     checks,
@@ -206,6 +207,11 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
         best = found if found.entailed > best.entailed else best
         found = _certain(found, claim, lines[number], context)
         worst = found if found.contradicted > worst.contradicted else worst
+        for fact in _facts(claim):
+            found = _certain(
+                compare(fact, lines[number], support, similar), fact, lines[number], context
+            )
+            worst = found if found.contradicted > worst.contradicted else worst
     best = _with_whole_evidence(best, claim, lines, context)
     if best.entailed >= 0.5:
         return replace(best, contradicted=min(worst.contradicted, 0.9 * (1 - best.entailed)))
@@ -213,6 +219,16 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
         worst = replace(worst, contradicted=min(worst.contradicted, VETO_CEILING))
     chosen = worst if worst.contradicted else best
     return replace(chosen, entailed=min(best.entailed, 1 - worst.contradicted))
+
+
+@lru_cache(maxsize=256)
+def _facts(claim: str) -> tuple[str, ...]:
+    """Return the facts of a claim that states several, () of a plain one.
+
+    A quotation may state several: what speaks against one of them speaks against it.
+    """
+    facts = [piece.text for sentence in sentences(claim) for piece in split_claims(sentence)]
+    return tuple(facts) if len(facts) > 1 else ()
 
 
 def _certain(found: Scores, claim: str, line: str, context: str) -> Scores:
