@@ -12,9 +12,9 @@ from integration_fixtures import FIXTURES, Bench
 from certirag.pipeline import answer_question
 from certirag.render import Mode, present
 
-# Of each set: the least that are answered whole, the least that are answered first, and the most
-# without an answer that are called answered. The second set was written without sight of the first.
-FLOORS = {"everyday": (17, 17, 3), "everyday_blind": (17, 17, 3)}
+# The least that are answered whole, the least that are answered first, and the most without an
+# answer that are called answered. The first set, `everyday`, is for looking at while one works.
+FLOORS = {"everyday_blind": (22, 24, 5)}
 
 
 def _rows(name: str) -> list[dict[str, Any]]:
