@@ -182,9 +182,9 @@ def _chip(claim: Claim, decision: Decision, record: AnswerRecord, probe: ProbeVi
 
 
 def _evidence(result: VerificationResult, record: AnswerRecord) -> tuple[EvidenceView, ...]:
-    """Return the scored spans that resolve: attached ones first, then by what they say."""
+    """Return the scored spans that resolve: attached ones as they are read, then by what they say."""
     chunks = {chunk.chunk_id: chunk for chunk in record.retrieval.chunks}
-    attached = {(ref.chunk_id, ref.span_id) for ref in result.best_evidence}
+    attached = [(ref.chunk_id, ref.span_id) for ref in result.best_evidence]
     views = []
     for score in result.all_scores:
         chunk = chunks.get(score.chunk_id)
@@ -199,7 +199,9 @@ def _evidence(result: VerificationResult, record: AnswerRecord) -> tuple[Evidenc
         sorted(
             views,
             key=lambda v: (
-                not v.attached,
+                attached.index((v.score.chunk_id, v.score.span_id))
+                if v.attached
+                else len(attached),
                 -max(v.score.entailed or 0.0, v.score.contradicted or 0.0),
                 v.score.chunk_id,
                 v.span.start,

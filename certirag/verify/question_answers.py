@@ -49,18 +49,24 @@ _MODALITY_HELD: Final = frozenset(
 def question_records(claim: str, evidence: str, context: str) -> tuple[QuestionRecord, ...]:
     """Put the questions about *claim* to *evidence* with its headings; () where there is none.
 
-    A sentence that says the claim word for word answers every question as the claim does. Who
+    Sentences that say the claim word for word answer every question as the claim does. Who
     does it to whom is put only to evidence that names both in one clause: a claim may join what
     stands apart, and on the recorded drafts the open question cost true claims and caught nothing.
     """
     lines = sentences(evidence)[:_MOST_LINES]
-    if any(_plain(line) == _plain(claim) for line in lines):
+    if _says_in_full(claim, lines):
         return tuple(_record(asked, asked.said) for asked in questions_of(claim))
     records = [
         _record(asked, answer_from_evidence(asked.question, evidence, context))
         for asked in questions_of(claim)
     ]
     return tuple(r for r in records if (r.kind, r.outcome) != ("roles", "not_found"))
+
+
+def _says_in_full(claim: str, lines: Sequence[str]) -> bool:
+    """Say whether lines that follow one another are *claim*, sentence for sentence."""
+    said, held = [_plain(one) for one in sentences(claim)], [_plain(line) for line in lines]
+    return any(held[at : at + len(said)] == said for at in range(len(held)))
 
 
 def _record(asked: Asked, found: Answer | None) -> QuestionRecord:

@@ -80,6 +80,11 @@ def test_a_planted_error_is_found(claim: str, evidence: str, expected: tuple[str
             "",
         ),
         ("Guests cannot use the laundry.", "Guests may not use the laundry.", ""),
+        (
+            "The lease runs for six months. It may be renewed once, for at most three months.",
+            "Pay first. The lease runs for six months. It may be renewed once, for at most three months.",
+            "",
+        ),
     ],
 )
 def test_the_same_in_other_words_agrees(claim: str, evidence: str, context: str) -> None:
