@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from certirag.claim_ir.quantity_rows import row_cells as cells_in
 from certirag.claim_ir.split import is_table_row
-
-_CELL: Final = re.compile(r"(?:^|; )([^:;]{1,200}): ([^;]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +24,18 @@ class RowCell:
 
 
 def row_cells(row: str) -> tuple[RowCell, ...]:
-    """Return the cells of "Column: value; Column: value", () where *row* is not of that form."""
+    """Return the cells of "Column: value; Column: value", () where *row* is not of that form.
+
+    It is not where anything of it is in no cell: what stands there may be a condition.
+    """
     if not is_table_row(row):
         return ()
-    pairs = _CELL.findall(row.strip().rstrip("."))
-    return tuple(RowCell(name.strip(), value.strip()) for name, value in pairs if value.strip())
+    row = row.strip().rstrip(".")
+    values = [(c.header, row[c.value_start : c.end].strip()) for c in cells_in(row)]
+    again = "; ".join(f"{header}: {value}" for header, value in values)
+    if again.split() != row.split():
+        return ()
+    return tuple(RowCell(header, value) for header, value in values if value)
 
 
 def row_sentence(cells: Sequence[RowCell], columns: Sequence[int]) -> str:

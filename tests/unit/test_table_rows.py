@@ -71,3 +71,17 @@ def test_every_choice_of_columns_is_read_back_and_nothing_more(pairs, data) -> N
     assert reads_row(sentence, row)
     assert not reads_row(f"{sentence[:-1]}7.", row)
     assert not reads_row(f"x{sentence}", row)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Office: Skarholm; Limit: €175;not for trainees",
+        "Office: Skarholm; Limit: €175; not for trainees",
+        "Office: Skarholm; only in winter; Limit: €175",
+    ],
+)
+def test_a_row_with_words_outside_its_cells_is_not_read(row: str) -> None:
+    """What stands in no cell may be a condition of all of them."""
+    assert row_cells(row) == ()
+    assert not reads_row("Skarholm (office), limit: €175.", row)
