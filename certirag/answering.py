@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from certirag.core.certificate import AnswerRecord, RetrievalRecord, export_bytes, statement_bytes
@@ -24,7 +25,7 @@ from certirag.ports import Index, NewEntry
 from certirag.render import certify
 from certirag.render.abstain import lacks_answer, with_suggestions
 from certirag.retrieve.hybrid import RetrievalOutcome
-from certirag.retrieve.relevance import with_relevance
+from certirag.retrieve.relevance import answers_in, with_relevance
 from certirag.retrieve.suggest import suggest
 from certirag.services import Services, SignedAnswer
 
@@ -71,12 +72,18 @@ class GrowingAnswer:
             claim_ir = with_relevance(claim_ir, chunks, services.reader)
         with services.stage("decide"):
             decisions, summary = certify(
-                claim_ir.claims, measured.results, chunks, policy, question=self.question
+                claim_ir.claims,
+                measured.results,
+                chunks,
+                policy,
+                question=self.question,
+                parts=claim_ir.parts,
             )
         finished = generation is None or generation.end != "under_way"
         if finished and services.settings.enable_abstention and lacks_answer(summary):
             nearest = self.found.chunks or chunks
-            hints = suggest(self.question, nearest, services.reader.relevance, self.index.chunks())
+            answers = partial(answers_in, services.reader)
+            hints = suggest(self.question, nearest, answers, self.index.chunks())
             summary = with_suggestions(summary, hints)
         used = {ref.chunk_id for result in measured.results for ref in result.all_scores}
         kept = {chunk.chunk_id for chunk in self.found.chunks} | used

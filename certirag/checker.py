@@ -38,6 +38,7 @@ TRUST_TYPE: Final = "application/vnd.certirag.trust+json"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 RFC_8118: Final = "http://tools.ietf.org/rfc/rfc8118"
 PREDICATE_TYPE: Final = "https://certirag.dev/attestation/answer/v2"
+ANSWERS: Final = 0.5  # at this relevance a claim counts as an answer
 BASE_RULES: Final = [
     "evidence",
     "entailed",
@@ -109,12 +110,12 @@ Selector = quote:TextQuoteSelector position:TextPositionSelector fragment:Fragme
 TextQuoteSelector = exact:text prefix:text suffix:text type:'TextQuoteSelector
 TextPositionSelector = start:int end:int type:'TextPositionSelector
 FragmentSelector = value:text conformsTo:text type:'FragmentSelector
-ClaimIR = question:text claims:[Claim] generator:text draft:text dropped:[text]
+ClaimIR = question:text claims:[Claim] generator:text draft:text dropped:[text] ~parts:[text]
 Claim = id:text text:text
   type:'fact|numeric_fact|temporal_fact|attribution|comparison|scope|definition|procedure
   risk_class:'factual_lit_claim|historical_claim|comparative_claim|scope_claim fields:{text/int}
   evidence_candidates:[SpanRef] draft_start:int draft_end:int hedges:[text] supplied:[text]
-  quantities:[Quantity] problems:[text] ~relevance:num
+  quantities:[Quantity] problems:[text] ~relevance:num ~by_part:[num]
 SpanRef = chunk_id:text span_id:text
 Quantity =
   kind:'number|percent|percentage_point|currency|measure|duration|date|year|period|ordinal
@@ -137,7 +138,8 @@ AnswerSummary = decision:'ACCEPT|STRIP|REJECT reason_code:text
   limitations:[text] query_refinements:[text] reason:text basis:ConfidenceBasis?
   left_out:[LeftOut] closest_references:[Reference] suggestions:Suggestions?
 ConfidenceBasis = checkable:int verified:int pass_rate:num high_risk_unresolved:int
-  contradicted:int contested:int retrieval:num? specificity:num? caveats:[text] ~relevance:num
+  contradicted:int contested:int retrieval:num? specificity:num? caveats:[text]
+  ~relevance:num ~open_parts:int
 LeftOut = rule:text claims:[text]
 Reference = chunk_id:text span_id:text title:text section:text page:int? quote:text why:text
 Suggestions = refinements:[Suggestion] filters:[Filter]
@@ -365,12 +367,7 @@ def _real(spelled: str) -> Real:
 
 # A matcher returns "" for a value that fits, and else the place inside it that does not.
 Matcher = Callable[[Any], str | None]
-_PLAIN: Final[dict[str, tuple[type, ...]]] = {
-    "text": (str,),
-    "int": (Whole,),
-    "num": (Whole, Real),
-    "bool": (bool,),
-}
+_PLAIN: Final = {"text": (str,), "int": (Whole,), "num": (Whole, Real), "bool": (bool,)}
 
 
 def _require_shape(name: str, value: object, code: str, what: str) -> None:
@@ -540,9 +537,7 @@ def _require_same(readable: Object, record: Object) -> None:
     for name in sorted(readable.keys() | record.keys()):
         both = name in readable and name in record
         if not both or not _same(readable[name], record[name]):
-            raise Broken(
-                "readable", f"the readable part differs from the signed one at {_cut(name)}"
-            )
+            raise Broken("readable", f"the readable part differs from the signed at {_cut(name)}")
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -884,11 +879,17 @@ def _require_summary(record: Object) -> None:
         raise Broken(
             "summary", f"the decision is {summary['decision']}, its claims give {decision}"
         )
-    rated = {claim["id"]: claim["relevance"] for claim in claims if "relevance" in claim}
-    own = [rated[name] for name in verified & rated.keys()]
-    related = bool(own) and max(own) < 0.5  # at this relevance a claim counts as an answer
-    told = (summary["reason_code"] == "RELATED_ONLY") == related
-    if not (told and all(map(_is_score, rated.values()))):
+    asked = len(record["claim_ir"].get("parts", ()))
+    for claim in claims:
+        parts, rated = claim.get("by_part", []), claim.get("relevance")
+        sound = len(parts) == asked and max(parts, default=rated) == rated
+        if not sound or not all(map(_is_score, parts if rated is None else [rated, *parts])):
+            raise Broken("summary", "a claim's relevance to the parts of the question is unsound")
+    own = [claim for claim in claims if claim["id"] in verified and "relevance" in claim]
+    related = bool(own) and all(claim["relevance"] < ANSWERS for claim in own)
+    left = [at for at in range(asked) if own and all(c["by_part"][at] < ANSWERS for c in own)]
+    codes = {"RELATED_ONLY": related, "PARTLY_ANSWERED": bool(left) and not related}
+    if any((summary["reason_code"] == code) != so for code, so in codes.items()):
         raise Broken("summary", "whether its claims answer does not follow from their relevance")
 
 

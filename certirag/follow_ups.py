@@ -71,7 +71,9 @@ def probe_answer(
         probe = Probe(planted.errors, results, services.policy, PLANTER, planted.left_out)
         chunks = with_selectors(old.retrieval.chunks, results)
         measured = (old.claim_ir.claims, old.verification, chunks)
-        decisions, summary = certify(*measured, policy, probe, question=old.question)
+        decisions, summary = certify(
+            *measured, policy, probe, question=old.question, parts=old.claim_ir.parts
+        )
         record = replace(
             old,
             retrieval=replace(old.retrieval, chunks=chunks),

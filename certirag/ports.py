@@ -151,6 +151,10 @@ class Reader(Protocol):
         """Return for each text whether it tells a language model what to do."""
         ...
 
+    def parts(self, question: str) -> Sequence[str]:
+        """Return the two questions that *question* asks, word for word, or itself alone."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:

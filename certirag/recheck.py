@@ -181,10 +181,17 @@ def planted_otherwise(record: AnswerRecord) -> str:
 def rated_otherwise(record: AnswerRecord, reader: Reader) -> str:
     """Say which claim's relevance differs by more than the tolerance, or "" when none does."""
     now = with_relevance(record.claim_ir, record.retrieval.chunks, reader)
+    if now.parts != record.claim_ir.parts:
+        return "the question is read in other parts than in the record"
     for then, again in zip(record.claim_ir.claims, now.claims, strict=True):
         if then.relevance is None:  # recorded before relevance was, or where nobody asked
             continue
-        if again.relevance is None or abs(again.relevance - then.relevance) > TOLERANCE:
+        pairs = zip(
+            (then.relevance, *then.by_part), (again.relevance, *again.by_part), strict=False
+        )
+        if any(
+            one is None or other is None or abs(one - other) > TOLERANCE for one, other in pairs
+        ):
             return f"claim {then.id}: its relevance was {then.relevance}, now {again.relevance}"
     return ""
 

@@ -64,8 +64,11 @@ def replay(record: AnswerRecord, other: Policy) -> Replay:
     Raises PolicyError if a tighter policy gains a badge, for then one of the two is broken.
     """
     measured = (record.claim_ir.claims, record.verification, record.retrieval.chunks)
-    decisions, summary = certify(*measured, record.policy, record.probe, question=record.question)
-    others, becomes = certify(*measured, other, record.probe, question=record.question)
+    question, parts = record.question, record.claim_ir.parts
+    decisions, summary = certify(
+        *measured, record.policy, record.probe, question=question, parts=parts
+    )
+    others, becomes = certify(*measured, other, record.probe, question=question, parts=parts)
     texts = {claim.id: claim.text for claim in record.claim_ir.claims}
     lost, gained = [], []
     for one, two in zip(decisions, others, strict=True):

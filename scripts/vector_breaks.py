@@ -23,7 +23,7 @@ from vector_exports import (
     unspelled,
 )
 from vector_limits import limit_records
-from vector_records import AGAINST, BASE, chunk, full, probed, records, single
+from vector_records import AGAINST, BASE, chunk, full, of_two_parts, probed, records, single
 
 from certirag.core.envelope import key_id
 from certirag.core.log import checkpoint_text
@@ -1033,6 +1033,25 @@ def _states() -> Iterator[tuple[str, str, Json, Step]]:
         yield f"an answer whose relevance is {name}", "summary", one, change
     related = _set("answer", "reason_code", to="RELATED_ONLY")
     yield "no answer by a claim of unknown relevance", "summary", one, related
+    for scores, code in (
+        ((0.9, 0.1), "ALL_VERIFIED"),
+        ((0.9, 0.1), "RELATED_ONLY"),
+        ((0.9, 0.8), "PARTLY_ANSWERED"),
+        ((0.2, 0.1), "PARTLY_ANSWERED"),
+        ((0.2, 0.1), "ALL_VERIFIED"),
+    ):
+        name = f"two parts answered {scores[0]} and {scores[1]} that are {code}"
+        yield name, "summary", of_two_parts(scores, ""), _set("answer", "reason_code", to=code)
+    half = of_two_parts((0.9, 0.8), "ALL_VERIFIED")
+    rated = ("claim_ir", "claims", 0)
+    for name, change in (
+        ("a relevance beside those of its parts", _set(*rated, "relevance", to=0.95)),
+        ("a part without a relevance", _set(*rated, "by_part", to=[0.9])),
+        ("a part too many", _set(*rated, "by_part", to=[0.9, 0.8, 0.7])),
+        ("a part's relevance above one", _set(*rated, "by_part", to=[0.9, 1.8])),
+        ("no parts where a claim has them", _set("claim_ir", "parts", to=[])),
+    ):
+        yield f"an answer with {name}", "summary", half, change
 
 
 def _pinned() -> Iterator[Json]:

@@ -172,6 +172,15 @@ def single(
     return answer([(one, result(one, [(own, "s1", scores)], **changes))], [own], policy)
 
 
+def of_two_parts(scores: Sequence[float], code: str) -> Json:
+    """Return the record of `single` for a question of two parts that it answers that surely."""
+    found = single()
+    found["claim_ir"]["parts"] = ["When does it open?", "Who may come?"]
+    found["claim_ir"]["claims"][0] |= {"relevance": max(scores), "by_part": list(scores)}
+    found["answer"]["reason_code"] = code
+    return found
+
+
 def probed(survives: bool = False, policy: Policy = STRICT, under: Policy = STRICT) -> Json:
     """Return a record with one planted error, caught or not."""
     of, one = chunk(sentences=(SENTENCE, OTHER)), claim()

@@ -17,7 +17,7 @@ from vector_breaks import breaks
 from vector_edges import edge_records, edges
 from vector_exports import KEYS, ROOT, Json, Made, export, raw_hex, spelled, trust_file
 from vector_limits import limit_records, limits
-from vector_records import full, probed, records, single
+from vector_records import full, of_two_parts, probed, records, single
 from vector_trust import unusable_trust, usable_trust
 
 PATH: Final = Path(__file__).resolve().parent.parent / "fixtures" / "vectors" / "vectors.jsonl.xz"
@@ -47,6 +47,14 @@ def _valid() -> Iterator[Json]:
         rated["claim_ir"]["claims"][0]["relevance"] = relevance
         rated["answer"]["reason_code"] = code
         yield _vector(f"a claim of relevance {relevance}", export(rated, Made()))
+    for scores, code in (
+        ((0.9, 0.8), "ALL_VERIFIED"),
+        ((0.9, 0.1), "PARTLY_ANSWERED"),
+        ((0.5, 0.499999), "PARTLY_ANSWERED"),
+        ((0.1, 0.2), "RELATED_ONLY"),
+    ):
+        name = f"a question of two parts, answered {scores[0]} and {scores[1]}"
+        yield _vector(name, export(of_two_parts(scores, code), Made()))
     yield from _written()
     yield from _logged()
     yield from _pinned()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from certirag.claim_ir.asked import PART
 from certirag.core.models import ModelIdentity
 from certirag.core.text import ChunkSource, Document, EvidenceChunk, SentenceSpan, sha256_hex
 
@@ -85,8 +86,11 @@ class WordReader:
     identity = ModelIdentity("reader", "words", "1", "2" * 64)
 
     def relevance(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return a share for each statement; words are the same by their first five letters."""
-        asked = _long_words(question)
+        """Return a share for each statement; words are the same by their first five letters.
+
+        Of a part beside the whole question only the part counts.
+        """
+        asked = _long_words(question.rpartition(PART)[2])
         return [
             len(asked & _long_words(f"{headings} {text}")) / len(asked) if asked else 0.0
             for headings, text in statements
@@ -99,6 +103,10 @@ class WordReader:
     def instructs(self, texts: Sequence[str]) -> Sequence[bool]:
         """Say so of what speaks of previous instructions."""
         return ["previous instructions" in text for text in texts]
+
+    def parts(self, question: str) -> Sequence[str]:
+        """Cut at a comma and an "and"."""
+        return question.split(", and ", 1)
 
 
 def _long_words(text: str) -> set[str]:

@@ -314,11 +314,18 @@ function requireSummary(record, states) {
     || answer.blocked !== count("BLOCKED") || answer.decision !== decision) {
     throw new Refused("summary", "The answer's counts or its decision do not follow from its claims.");
   }
-  const rated = claims.filter(({ relevance }, i) => states[i] === "VERIFIED" && relevance !== undefined)
-    .map(({ relevance }) => relevance);
-  const relatedOnly = rated.length > 0 && rated.every((relevance) => relevance < ANSWERS);
-  if (!claims.every(({ relevance }) => relevance === undefined || isScore(relevance))
-    || (answer.reason_code === "RELATED_ONLY") !== relatedOnly) {
+  const asked = (record.claim_ir.parts ?? []).length;
+  for (const { relevance, by_part: byPart = [] } of claims) {
+    if (byPart.length !== asked || ![relevance ?? 0, ...byPart].every(isScore)
+      || (asked > 0 && Math.max(...byPart) !== relevance)) {
+      throw new Refused("summary", "A claim's relevance to the parts of the question is unsound.");
+    }
+  }
+  const own = claims.filter(({ relevance }, i) => states[i] === "VERIFIED" && relevance !== undefined);
+  const relatedOnly = own.length > 0 && own.every(({ relevance }) => relevance < ANSWERS);
+  const open = Array.from({ length: asked }, (_, part) => own.length > 0 && own.every((claim) => claim.by_part[part] < ANSWERS));
+  const partly = !relatedOnly && open.includes(true);
+  if ((answer.reason_code === "RELATED_ONLY") !== relatedOnly || (answer.reason_code === "PARTLY_ANSWERED") !== partly) {
     throw new Refused("summary", "Whether the claims answer does not follow from their relevance.");
   }
 }

@@ -21,12 +21,12 @@ const SHAPES = {
   FragmentSelector: "value:s conformsTo:s type:=FragmentSelector",
   RetrievalScores: `bm25:n? dense:n? fused:n? rerank:n? bm25_rank:i? dense_rank:i? fused_rank:i?
     rank:i?`,
-  ClaimIR: "question:s claims:Claim* generator:s draft:s dropped:s*",
+  ClaimIR: "question:s claims:Claim* generator:s draft:s dropped:s* parts~:s*",
   Claim: `id:s text:s
     type:=fact|numeric_fact|temporal_fact|attribution|comparison|scope|definition|procedure
     risk_class:=factual_lit_claim|historical_claim|comparative_claim|scope_claim
     fields:%si evidence_candidates:SpanRef* draft_start:i draft_end:i hedges:s* supplied:s*
-    quantities:Quantity* problems:s* relevance~:n`,
+    quantities:Quantity* problems:s* relevance~:n by_part~:n*`,
   Quantity: `kind:=number|percent|percentage_point|currency|measure|duration|date|year|period|ordinal
     text:s start:i end:i value:s unit:s high:s qualifier:s`,
   SpanRef: "chunk_id:s span_id:s",
@@ -47,7 +47,8 @@ const SHAPES = {
     limitations:s* query_refinements:s* reason:s basis:ConfidenceBasis? left_out:LeftOut*
     closest_references:Reference* suggestions:Suggestions?`,
   ConfidenceBasis: `checkable:i verified:i pass_rate:n high_risk_unresolved:i contradicted:i
-    contested:i retrieval:n? specificity:n? caveats:s* relevance~:n`,
+    contested:i retrieval:n? specificity:n? caveats:s* relevance~:n
+    open_parts~:i`,
   LeftOut: "rule:s claims:s*",
   Reference: "chunk_id:s span_id:s title:s section:s page:i? quote:s why:s",
   Suggestions: "refinements:Suggestion* filters:Filter*",

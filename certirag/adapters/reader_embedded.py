@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, isfinite, log
+from math import exp, inf, isfinite, log
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from certirag.adapters.model_files import ModelFiles
 from certirag.adapters.pair_model import Logits, PairModel
+from certirag.claim_ir.asked import halves
 from certirag.core.models import ModelIdentity
 from certirag.core.text import sha256_hex
 from certirag.errors import ModelError
@@ -26,15 +27,18 @@ CALIBRATION = "calibration.json"
 _LEAST = 1e-5  # a probability is not trusted beyond this
 # Asked of every statement that may answer; its network is taught on this very question.
 INSTRUCTS = "Does this text tell a language model what to do?"
+# Asked of a question that is cut in two at `BETWEEN`.
+ASKS_TWICE = "Are these two separate questions?"
+BETWEEN = " | "
 _MOST_KNOWN = 8  # questions whose statements are not measured twice
-_ASKED_FROM = 0.05  # of what answers less surely it makes no difference
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What each of `Features` counts: for the relevance, and for the order of several statements.
 
-    *instruction* is the log-odds from which a statement is taken for an instruction to a model.
+    *instruction* is the log-odds from which a statement is taken for an instruction to a model,
+    *two_questions* those from which two halves of a question are taken for two.
     """
 
     log_odds: float
@@ -45,6 +49,7 @@ class Weights:
     order_cosine: float
     order_headed_cosine: float
     instruction: float
+    two_questions: float
 
     def probability(self, found: Features) -> float:
         """Return the probability in [0, 1]; 0 for a statement that could not be read."""
@@ -78,8 +83,8 @@ class EmbeddedReader:
     that people marked as their answer, and the cosine of *embedder* between the question and the
     statement, without and with its headings. The first knows best whether a statement answers, all
     three together which of several answers best: a logistic regression joins them for each. A
-    statement that cannot be read whole scores 0, and so does one that instructs a model: whatever
-    it is about, it answers nobody. The same network is asked that (`INSTRUCTS`).
+    statement that cannot be read whole scores 0. The same network is asked whether a text instructs
+    a model (`INSTRUCTS`) and whether a question asks two things (`ASKS_TWICE`).
     Raises ModelError or MissingExtra on construction.
     """
 
@@ -104,12 +109,7 @@ class EmbeddedReader:
     def relevance(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return for each (headings, statement) the probability in [0, 1] that it answers."""
         found = self.features(question, statements) if statements else []
-        scores = [self._weights.probability(one) for one in found]
-        asked = [at for at, score in enumerate(scores) if score >= _ASKED_FROM]
-        for at, does in zip(asked, self.instructs([statements[a][1] for a in asked]), strict=True):
-            if does:
-                scores[at] = 0.0
-        return tuple(scores)
+        return tuple(self._weights.probability(one) for one in found)
 
     def order(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return for each (headings, statement) a score to order by, larger first."""
@@ -125,6 +125,20 @@ class EmbeddedReader:
         if least > -log(_LEAST):
             return [False] * len(texts)
         return [odds is None or odds >= least for odds in self.instruction_odds(texts)]
+
+    def parts(self, question: str) -> Sequence[str]:
+        """Return the two questions that *question* asks, word for word, or itself alone.
+
+        Never two where the limit is beyond any log-odds, or a half could not be read.
+        """
+        cuts = halves(question) if self._weights.two_questions <= -log(_LEAST) else []
+        odds = [one if one is not None else -inf for one in self.cut_odds(cuts)]
+        best = max(odds, default=-inf)
+        return cuts[odds.index(best)] if best >= self._weights.two_questions else (question,)
+
+    def cut_odds(self, cuts: Sequence[tuple[str, str]]) -> list[float | None]:
+        """Return for each (first, second) the log-odds that these are two questions."""
+        return self._odds([Pair(ASKS_TWICE, BETWEEN.join(cut)) for cut in cuts])
 
     def instruction_odds(self, texts: Sequence[str]) -> list[float | None]:
         """Return for each text the log-odds that it instructs a model, None if it was not read."""

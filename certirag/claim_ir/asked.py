@@ -12,6 +12,10 @@ from certirag.claim_ir.relevance import has_term, read_question, stem, stems
 # Part of a question is read here only to explain an answer or to suggest another question.
 MAX_WORDS: Final = 24
 _WORD: Final = re.compile(r"\w+(?:[.'’-]\w+)*")
+# Where a question may end and a second one begin: "How long does it last, and can I extend it?"
+_CUT: Final = re.compile(r"(?<=[.?!])\s+|,? and ", re.IGNORECASE)
+_MOST_CUTS: Final = 4
+PART: Final = " » "
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +53,23 @@ def divided(
 def quoted(words: Sequence[AskedWord], limit: int = 4) -> str:
     """Return *words* in quotation marks, parted by commas, at most *limit* of them."""
     return ", ".join(f"“{word.text}”" for word in words[:limit])
+
+
+def part_of(question: str, part: str) -> str:
+    """Return the *part* of *question* as a reader is asked it: beside the whole that it may lean on.
+
+    "How long is the lease, and who pays?" and "who pays?" give "How long is the lease, and who
+    pays? » who pays?". Readers are taught on such texts (`fixtures/everyday`).
+    """
+    return f"{question.strip()}{PART}{part}"
+
+
+def halves(question: str) -> list[tuple[str, str]]:
+    """Return each way to cut *question* in two where a second question may begin."""
+    found = [
+        (question[: c.start()].strip(), question[c.end() :].strip())
+        for c in _CUT.finditer(question)
+    ]
+    return [pair for pair in found if all(any(map(str.isalnum, part)) for part in pair)][
+        :_MOST_CUTS
+    ]

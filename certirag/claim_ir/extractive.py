@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from certirag.claim_ir.asked import PART, part_of
 from certirag.claim_ir.lists import lead_stem, list_item, unbulleted
 from certirag.claim_ir.quantities import find_quantities
 from certirag.claim_ir.selfcontained import pointing_words
@@ -40,11 +41,9 @@ RELATED: Final = 0.10
 FALL_OFF: Final = 0.70
 WITHIN: Final = 1.0
 _OF_THE_ROW: Final = 0.90  # a column that answers nearly as surely as the best is said too
+_OF_A_PART: Final = 2  # sentences, where two things are asked
 _LOOKED_INTO: Final = 12
 _MOST_TOGETHER: Final = 3  # sentences of one quotation
-# Where a question may end and a second one begin: "How long does it last, and can I extend it?"
-_CUT: Final = re.compile(r"(?<=[.?!])\s+|,? and ", re.IGNORECASE)
-_MOST_CUTS, _SHORTEST_PART = 2, 3  # words
 _DUPLICATE: Final = 0.85
 
 
@@ -67,12 +66,12 @@ def claims_from_evidence(
     cannot see is never used. The same input gives the same claims.
     """
     usable = [c for c in candidates if _is_usable(c) and _states(c)]
-    claims: list[Claim] = []
-    parts = _parts(question, usable, reader)
-    for part in parts:
-        asked = _periods(part)
-        about = [c for c in usable if _in_period(asked, c)]
-        claims += _best(part, about, reader, most=MOST_SENTENCES if len(parts) == 1 else 2)
+    parts = reader.parts(question)
+    asked = [part_of(question, part) for part in parts] if len(parts) > 1 else []
+    own = [_best(one, usable, reader, most=_OF_A_PART, least=ANSWERS / 2) for one in asked]
+    if not any(own):
+        own = [_best(question, usable, reader, most=MOST_SENTENCES, least=RELATED)]
+    claims = [claim for claims in own for claim in claims]
     return capped(
         question, _unrepeated(claims), generator="extractive", draft="", max_claims=max_claims
     )
@@ -90,69 +89,65 @@ def _unrepeated(claims: Sequence[Claim]) -> list[Claim]:
     return kept
 
 
-def _parts(question: str, candidates: Sequence[Candidate], reader: Reader) -> list[str]:
-    """Return the two questions that *question* asks, or itself.
-
-    It asks two where each part has an answer of its own among *candidates*, not the same one.
-    """
-    cuts = [(question[: cut.start()], question[cut.end() :]) for cut in _CUT.finditer(question)]
-    long = [pair for pair in cuts if min(len(part.split()) for part in pair) >= _SHORTEST_PART]
-    if not long or not candidates:
-        return [question]
-    texts = [(c.chunk.context, _self_contained(c).text) for c in candidates]
-    found: list[tuple[float, list[str]]] = []
-    for pair in long[:_MOST_CUTS]:
-        first, second = (_first(list(reader.order(part, texts))) for part in pair)
-        least = min(
-            reader.relevance(part, [texts[at]])[0]
-            for part, at in zip(pair, (first, second), strict=True)
-        )
-        if least >= ANSWERS and first != second:
-            found.append((least, list(pair)))
-    return max(found, key=lambda one: one[0])[1] if found else [question]
-
-
-def _first(scores: list[float]) -> int:
-    return scores.index(max(scores))
-
-
 def _best(
-    question: str, candidates: Sequence[Candidate], reader: Reader, *, most: int
+    question: str, usable: Sequence[Candidate], reader: Reader, *, most: int, least: float
 ) -> list[Claim]:
-    """Return the claims of at most *most* sentences that answer best.
+    """Return the claims of at most *most* sentences that answer best, the first at *least* so well.
 
     What is no whole statement by itself (it points elsewhere, it is too long) gets no badge, so
     it is taken only where nothing better is on the topic.
     """
-    texts = [(c.chunk.context, _self_contained(c).text) for c in candidates]
-    if not texts:
+    asked = _periods(question.rpartition(PART)[2]) or _periods(question)
+    rated = _rated(question, [c for c in usable if _in_period(asked, c)], reader)
+    rated = [one for one in rated if one.stands] or rated
+    if not rated or rated[0].relevance < least:
         return []
-    rated = zip(
-        reader.order(question, texts), reader.relevance(question, texts), candidates, strict=True
-    )
-    ranked = sorted((one for one in rated if one[1] >= RELATED), key=lambda one: -one[0])
-    told = reader.instructs([_paragraph(c) for _, _, c in ranked[:_LOOKED_INTO]])
-    near = [one for one, instructs in zip(ranked, told, strict=False) if not instructs]
-    if not near:
-        return []
-    made = {id(c): _claims(c) for _, _, c in near}
     near = [
-        o for o in near if made[id(o[2])] and not any(x.problems for x in made[id(o[2])])
-    ] or near
-    best = _distinct(
-        [
-            candidate
-            for order, relevance, candidate in near
-            if relevance >= FALL_OFF * near[0][1] and order >= near[0][0] - WITHIN
-        ]
-    )[:most]
+        one
+        for one in rated
+        if one.relevance >= FALL_OFF * rated[0].relevance and one.order >= rated[0].order - WITHIN
+    ]
     claims = [
-        (c.chunk.context, _in_columns(question, c, claim, reader))
-        for c in best
-        for claim in made[id(c)]
+        (one.candidate.chunk.context, _in_columns(question, one.candidate, claim, reader))
+        for one in _distinct(near)[:most]
+        for claim in one.claims
     ]
     scores = reader.order(question, [(context, claim.text) for context, claim in claims])
     return [claims[at][1] for at in sorted(range(len(claims)), key=lambda at: -scores[at])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """A candidate, how well it answers (`Reader`), and what it claims; never without a claim."""
+
+    candidate: Candidate
+    order: float
+    relevance: float
+    claims: Sequence[Claim]
+
+    @property
+    def stands(self) -> bool:
+        """Say whether all that it claims can be read by itself."""
+        return not any(claim.problems for claim in self.claims)
+
+
+def _rated(question: str, candidates: Sequence[Candidate], reader: Reader) -> list[_Rated]:
+    """Return the first of *candidates* that are on the topic and instruct nobody, best first."""
+    texts = [(c.chunk.context, _self_contained(c).text) for c in candidates]
+    if not texts:
+        return []
+    scores = zip(
+        candidates, reader.order(question, texts), reader.relevance(question, texts), strict=True
+    )
+    ranked = sorted((one for one in scores if one[2] >= RELATED), key=lambda one: -one[1])
+    first = ranked[:_LOOKED_INTO]
+    told = reader.instructs([_paragraph(candidate) for candidate, _, _ in first])
+    made = [
+        _Rated(candidate, order, relevance, _claims(candidate))
+        for (candidate, order, relevance), instructs in zip(first, told, strict=True)
+        if not instructs
+    ]
+    return [one for one in made if one.claims]
 
 
 def _paragraph(candidate: Candidate) -> str:
@@ -207,12 +202,12 @@ def _states(candidate: Candidate) -> bool:
     return fragment and bool(_lead(candidate) is not None or figure)
 
 
-def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _distinct(rated: Sequence[_Rated]) -> list[_Rated]:
     """Drop sentences that say the same as one before them, in the same figures."""
-    kept: list[Candidate] = []
-    for candidate in candidates:
-        if not any(_same(candidate, other) for other in kept):
-            kept.append(candidate)
+    kept: list[_Rated] = []
+    for one in rated:
+        if not any(_same(one.candidate, other.candidate) for other in kept):
+            kept.append(one)
     return kept
 
 

@@ -144,11 +144,21 @@ class AnswerRecord:
 _RECORD: Final = TypeAdapter(AnswerRecord)
 
 
+# What is not in a record where no question was asked, or one that asks one thing.
+_UNASKED: Final[Mapping[str, Any]] = {
+    "relevance": None,
+    "by_part": [],
+    "parts": [],
+    "open_parts": 0,
+}
+
+
 def record_json(record: AnswerRecord) -> dict[str, Any]:
     """Return *record* as JSON values, in the field order of the published schema.
 
     A record without a probe has no such key; so with a language model's part, with citations, and
-    with the selector of a span that nothing leans on and the relevance that nobody measured.
+    with the selector of a span that nothing leans on, the relevance that nobody measured, and the
+    parts of a question that has one.
     """
     value = cast("dict[str, Any]", _RECORD.dump_python(record, mode="json"))
     for optional in ("probe", "generation", "citations"):
@@ -158,9 +168,11 @@ def record_json(record: AnswerRecord) -> dict[str, Any]:
         for span in chunk["spans"]:
             if span["selector"] is None:
                 del span["selector"]
-    for rated in (*value["claim_ir"]["claims"], value["answer"]["basis"] or {}):
-        if rated.get("relevance", 0.0) is None:
-            del rated["relevance"]
+    claim_ir = value["claim_ir"]
+    for rated in (claim_ir, *claim_ir["claims"], value["answer"]["basis"] or {}):
+        for name, unset in _UNASKED.items():
+            if name in rated and rated[name] == unset:
+                del rated[name]
     return value
 
 

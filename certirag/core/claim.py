@@ -62,7 +62,8 @@ class Claim:
     draft (for an extractive claim: in the source chunk's text). *supplied* lists words added
     to make it self-contained. *problems* says why it is not well formed, one reason each:
     ``not_checkable: …``, ``not_self_contained: …``, ``not_atomic: …``, ``too_long: …``.
-    *relevance* in [0, 1] is how surely it answers the question, None where none was asked.
+    *relevance* in [0, 1] is how surely it answers the question, None where none was asked;
+    *by_part* the same for each part of a question that has two, the larger of which it is.
     """
 
     id: str
@@ -78,14 +79,19 @@ class Claim:
     quantities: tuple[Quantity, ...] = ()
     problems: tuple[str, ...] = ()
     relevance: float | None = None
+    by_part: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimIR:
-    """The claims of one answer. *dropped* says, one line each, what a cap left out."""
+    """The claims of one answer. *dropped* says, one line each, what a cap left out.
+
+    *parts* are the two questions that *question* asks, () where it asks one.
+    """
 
     question: str
     claims: tuple[Claim, ...]
     generator: str = "extractive"
     draft: str = ""
     dropped: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()

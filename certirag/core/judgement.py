@@ -17,6 +17,7 @@ ReasonCode = Literal[
     "SOME_UNVERIFIED",
     "SOME_CONTRADICTED",
     "RELATED_ONLY",
+    "PARTLY_ANSWERED",
     "NO_CLAIMS",
     "UNGROUNDED_CLAIMS",
     "INSUFFICIENT_EVIDENCE",
@@ -41,7 +42,8 @@ class ConfidenceBasis:
     *contradicted* the claims that a scored span contradicts, *contested* those that another
     document opposes. *retrieval* and *specificity* in [0, 1] are the quality of the evidence of
     the verified claims, None when it was not looked at; *relevance* that of the verified claim which
-    answers the question best, None when no question was asked. *caveats* names each input that lowers the
+    answers the question best, None when no question was asked, *open_parts* the parts of a question that no
+    verified claim answers beside one that some do. *caveats* names each input that lowers the
     confidence.
     """
 
@@ -55,6 +57,7 @@ class ConfidenceBasis:
     specificity: float | None = None
     caveats: tuple[str, ...] = ()
     relevance: float | None = None
+    open_parts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

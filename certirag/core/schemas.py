@@ -27,7 +27,9 @@ _TYPES: Final[dict[str, Any]] = {
     "leaf": Leaf,
 }
 # These are no keys of a record that has nothing to say there; every other field always is.
-_LEFT_OUT: Final = frozenset({"probe", "generation", "citations", "selector", "relevance"})
+_LEFT_OUT: Final = frozenset(
+    {"probe", "generation", "citations", "selector", "relevance", "by_part", "parts", "open_parts"}
+)
 
 
 def published_schemas() -> dict[str, dict[str, Any]]:
@@ -55,7 +57,8 @@ def _close(node: Any) -> None:
             }
             node["required"] = [name for name in node["properties"] if name not in left_out]
             for name in left_out:  # absent, never null
-                node["properties"][name] = node["properties"][name]["anyOf"][0]
+                kind = node["properties"][name]
+                node["properties"][name] = kind["anyOf"][0] if "anyOf" in kind else kind
         for value in node.values():
             _close(value)
     elif isinstance(node, list):

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from certirag.claim_ir.asked import asked_words, divided, quoted
-from certirag.core.certificate import AnswerDecisionName, AnswerSummary
+from certirag.core.certificate import AnswerDecisionName, AnswerRecord, AnswerSummary
 from certirag.core.claim import Claim
 from certirag.core.judgement import LeftOut, ReasonCode, Suggestions
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult, is_score
+from certirag.render.confidence import open_parts
 from certirag.render.gate import Decision, NamedFinding, RenderState, state_of
 
 REASONS: Final[Mapping[ReasonCode, str]] = {
@@ -26,6 +27,7 @@ REASONS: Final[Mapping[ReasonCode, str]] = {
     "documents contradict at least one.",
     "RELATED_ONLY": "These statements are verified and on the topic; none of them answers the "
     "question.",
+    "PARTLY_ANSWERED": "The claims answer one part of the question and nothing answers the other.",
     "NO_CLAIMS": "Nothing was found here that says something on this and can be checked.",
     "UNGROUNDED_CLAIMS": "No passage of the documents could be attached to any claim of this "
     "answer.",
@@ -70,6 +72,13 @@ class Grounds:
     results: tuple[VerificationResult, ...]
     chunks: tuple[EvidenceChunk, ...]
     policy: Policy
+    parts: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, record: AnswerRecord, policy: Policy) -> Grounds:
+        """Return what *record* was judged on, under *policy*."""
+        parts = record.claim_ir.parts
+        return cls(record.question, record.verification, record.retrieval.chunks, policy, parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ def lacks_answer(summary: AnswerSummary) -> bool:
     """Say whether there is no answer, or too little of one to lean on (RFC-0004 §5.3, §8)."""
     return (
         summary.decision == "REJECT"
-        or summary.reason_code == "RELATED_ONLY"
+        or summary.reason_code in {"RELATED_ONLY", "PARTLY_ANSWERED"}
         or summary.confidence == "insufficient_evidence"
     )
 
@@ -203,7 +212,7 @@ def is_uncheckable(claim: Claim) -> bool:
 
 
 def _gaps(answered: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
-    """Say which names and figures of the question no claim of the answer speaks of."""
+    """Say which part, which names and figures of the question no claim of the answer speaks of."""
     if not answered:
         return ()
     results = {result.claim_id: result for result in grounds.results}
@@ -216,7 +225,12 @@ def _gaps(answered: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
             texts += [] if chunk is None else [chunk.context]
     telling = [word for word in asked_words(grounds.question) if word.telling]
     _, missing = divided(telling, texts)
-    return (f"The answer says nothing of {quoted(missing)}.",) if missing else ()
+    lines = [
+        f"Nothing that is verified answers “{part}”."
+        for at, part in enumerate(grounds.parts)
+        if at in open_parts(answered)
+    ]
+    return (*lines, *([f"The answer says nothing of {quoted(missing)}."] if missing else []))
 
 
 def _telling(finding: NamedFinding, *, blocked: bool) -> tuple[int, int]:

@@ -30,6 +30,7 @@ from certirag.render.confidence import (
     confidence_of,
     contested_claims,
     evidence_quality,
+    open_parts,
     with_caveats,
 )
 from certirag.render.gate import Case, Decision, NamedFinding, RenderState, decide, state_of
@@ -47,15 +48,17 @@ def certify(
     probe: Probe | None = None,
     *,
     question: str = "",
+    parts: Sequence[str] = (),
 ) -> tuple[tuple[RendererDecision, ...], AnswerSummary]:
     """Decide every claim under *policy* and return the decisions as records.
 
     A *probe* can only take badges: from the claims whose planted errors were not all caught. The
-    *question* decides nothing: it is for saying what the answer lacks.
+    *question* and its *parts*, where it asks two things, decide nothing: they are for saying what
+    the answer lacks.
     """
     decisions = decide_all(claims, results, chunks, policy, probe)
     records = tuple(_record(decision, policy) for decision in decisions)
-    grounds = Grounds(question, tuple(results), tuple(chunks), policy)
+    grounds = Grounds(question, tuple(results), tuple(chunks), policy, tuple(parts))
     return records, summarise(claims, decisions, grounds)
 
 
@@ -106,6 +109,8 @@ def summarise(
     decision, code = answer_decision(sum(counted), verified, unmet)
     if verified and not answers(basis.relevance):
         code = "RELATED_ONLY"
+    elif verified and basis.open_parts:
+        code = "PARTLY_ANSWERED"
     abstains = decision == "REJECT" and grounds is not None
     return AnswerSummary(
         decision=decision,
@@ -153,6 +158,7 @@ def _basis(
             retrieval=retrieval,
             specificity=specificity,
             relevance=max((c.relevance for c in answered if c.relevance is not None), default=None),
+            open_parts=len(open_parts(answered)),
         )
     )
 

@@ -44,6 +44,7 @@ CAVEATS: Final[Mapping[str, Confidence]] = {
     "thin_specificity": "medium",
     "contradicted": "low",
     "related_only": "low",
+    "part_open": "low",
     "high_contradiction": "insufficient_evidence",
     "no_checkable_claim": "insufficient_evidence",
 }
@@ -71,6 +72,7 @@ def caveats_of(basis: ConfidenceBasis) -> tuple[str, ...]:
         "thin_specificity": _thin(basis.specificity, THIN_SPECIFICITY),
         "contradicted": basis.contradicted > 0,
         "related_only": not answers(basis.relevance),
+        "part_open": basis.open_parts > 0,
         "high_contradiction": share >= HIGH_CONTRADICTION,
         "no_checkable_claim": basis.checkable < 1,
     }
@@ -80,6 +82,16 @@ def caveats_of(basis: ConfidenceBasis) -> tuple[str, ...]:
 def answers(relevance: float | None) -> bool:
     """Say whether a statement of this *relevance* answers; one of which nobody asked does."""
     return relevance is None or relevance >= ANSWERS  # NaN does not
+
+
+def open_parts(claims: Sequence[Claim]) -> tuple[int, ...]:
+    """Return which parts of a question of several none of *claims* answers, while one does another.
+
+    () for a question that asks one thing.
+    """
+    best = [max(scores) for scores in zip(*(c.by_part for c in claims if c.by_part), strict=False)]
+    unanswered = tuple(at for at, score in enumerate(best) if not answers(score))
+    return unanswered if len(unanswered) < len(best) else ()
 
 
 def evidence_quality(

@@ -19,6 +19,7 @@ _CAVEATS: Final[Mapping[str, str]] = {
     "high_risk_unresolved": "a comparison or a statement of scope is open",
     "contested": "another document opposes a claim",
     "related_only": "none of the statements answers the question",
+    "part_open": "one part of the question is not answered",
     "thin_retrieval": "the searches ranked the evidence low",
     "thin_specificity": "the attached sentences hold few of the claims' words",
     "contradicted": "the documents contradict a claim",
@@ -38,7 +39,7 @@ def nearest_passages(presentation: Presentation) -> tuple[Reference, ...]:
     if presentation.summary.decision != "REJECT" or presentation.conflicts:
         return ()
     record, policy = presentation.record, presentation.policy
-    grounds = Grounds(record.question, record.verification, record.retrieval.chunks, policy)
+    grounds = Grounds.of(record, policy)
     return closest_references(record.claim_ir.claims, grounds)
 
 

@@ -132,7 +132,7 @@ def present(
     blocked = tuple(by_state[RenderState.BLOCKED])
     shown = tuple(chips) if mode is Mode.DEBUG else verified
     folded = () if mode is Mode.DEBUG else unverified
-    grounds = Grounds(record.question, record.verification, record.retrieval.chunks, policy)
+    grounds = Grounds.of(record, policy)
     summary = with_suggestions(summarise(claims, decisions, grounds), record.answer.suggestions)
     found = conflicts(claims, grounds)
     return Presentation(
@@ -160,6 +160,8 @@ def _headline(summary: AnswerSummary, *, disagree: bool) -> str:
         return "The documents do not support an answer that may be shown."
     if summary.reason_code == "RELATED_ONLY":
         return "The documents say this on the topic; none of it answers the question."
+    if summary.reason_code == "PARTLY_ANSWERED":
+        return "The documents answer one part of the question; see below what is missing."
     if total == 1:
         return "The one claim is verified against the documents."
     verb = "is" if summary.verified == 1 else "are"

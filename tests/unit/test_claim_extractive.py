@@ -262,6 +262,10 @@ def test_two_questions_in_one_are_both_answered():
     )
     assert any("30 days" in text for text in found)
     assert any("ten working days" in text for text in found)
+    open_part = answer("By when must expense claims be submitted, and who signs dinners?", both)
+    assert open_part == ["Expense claims must be submitted within 30 days."]
+    neither = answer("Who signs invoices of suppliers, and who reimburses hotels abroad?", both)
+    assert neither == ["Meals are not reimbursed."]
 
 
 def test_the_cap_is_said():

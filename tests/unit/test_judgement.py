@@ -91,8 +91,10 @@ def test_nothing_bad_raises_the_confidence(verified, unmet, risky, against, cont
 def test_every_caveat_can_occur_and_is_named() -> None:
     """The basis says by name what lowered it, so that a reader can see why."""
     worst = with_caveats(
-        _basis(
-            0, 4, high_risk_unresolved=1, contradicted=4, contested=1, retrieval=0.0, relevance=0.1
+        replace(
+            _basis(0, 4, high_risk_unresolved=1, contradicted=4, contested=1, retrieval=0.0),
+            relevance=0.1,
+            open_parts=1,
         )
     )
     none = with_caveats(_basis(0, 0, specificity=0.0))

@@ -10,7 +10,7 @@ import pytest
 from fakes import FakeEmbedder
 from tiny_pair import save_checkpoint
 
-from certirag.adapters.reader_embedded import INSTRUCTS, EmbeddedReader, Weights
+from certirag.adapters.reader_embedded import ASKS_TWICE, INSTRUCTS, EmbeddedReader, Weights
 from certirag.bootstrap import make_embedder
 from certirag.errors import InputError
 from certirag.eval.answers import AnswerRow
@@ -20,6 +20,8 @@ from certirag.train.answers import (
     instruction_pairs,
     main,
     read_everyday,
+    read_two_part,
+    two_part_pairs,
 )
 
 PUMP = ("The pump costs forty euros.", "It weighs nine kilos.", "The pump is blue.", "It hums.",
@@ -96,12 +98,36 @@ def test_what_instructs_a_model_is_taught_beside_what_documents_say(tmp_path: Pa
         list(instruction_pairs(path, ROWS))
 
 
+def test_each_cut_of_a_question_is_asked_whether_it_parts_two(tmp_path: Path) -> None:
+    """The right one of a question that asks two is so, every other one is not."""
+    path = tmp_path / "two.jsonl"
+    rows = [
+        {"question": TWICE, "parts": ["Is there bed and breakfast", "who pays?"]},
+        {"question": ONCE, "parts": [ONCE]},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    pairs = list(two_part_pairs(path))
+    assert {p["hypothesis"] for p in pairs} == {ASKS_TWICE}
+    assert [p["label"] for p in pairs] == ["not_entailed", "entailed", "not_entailed"]
+    for bad in ('{"question": "Who?"}', '{"question": "Who pays?", "parts": ["Who", "pays?"]}'):
+        path.write_text(f"{json.dumps(rows[0])}\n{bad}\n")
+        with pytest.raises(InputError, match="line 2"):
+            read_two_part(path)
+
+
+TWICE = "Is there bed and breakfast, and who pays?"
+ONCE = "Where are the terms and conditions?"
+
+
 def test_the_fit_leaves_a_reader_that_opens(tmp_path: Path) -> None:
-    """It opens, gives probabilities, and the same again."""
+    """At one half, what it puts first for a question without an answer is not called an answer."""
     out = tmp_path / "reader"
-    weights = fit_reader(ROWS, save_checkpoint(tmp_path / "run"), out)
+    weights = fit_reader(ROWS, save_checkpoint(tmp_path / "run"), out, [(ONCE, (ONCE,))])
     assert set(weights) == set(Weights.__slots__)
     reader = EmbeddedReader(out, make_embedder("embedded"))
-    scores = reader.relevance(ROWS[3].question, [("Cats › Day", one) for one in CAT])
+    texts = [("Cats › Day", one) for one in CAT]
+    scores, order = reader.relevance(ROWS[3].question, texts), reader.order(ROWS[3].question, texts)
     assert all(0.0 < score < 1.0 for score in scores)
-    assert reader.relevance(ROWS[3].question, [("Cats › Day", one) for one in CAT]) == scores
+    assert scores[order.index(max(order))] <= 0.5 + 1e-3
+    assert reader.relevance(ROWS[3].question, texts) == scores
+    assert weights["two_questions"] < 999

@@ -1,0 +1,109 @@
+"""Whether an answer answers, all of the question or one part of it, follows from the relevance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from builders import FACTS, Statement, answer_record
+from fakes import WordReader, chunk_of
+from gate_cases import POLICY, TRUSTED, export
+
+from certirag.claim_ir.asked import halves
+from certirag.core.certificate import AnswerRecord, record_json
+from certirag.core.claim import ClaimIR
+from certirag.render import Mode, certify, present
+from certirag.render.judgement_text import judgement_lines
+from certirag.retrieve.relevance import with_relevance
+
+PARTS = ("How many days of leave are there?", "Who pays for the train?")
+
+
+def _rated(*scores: tuple[float, ...], kind: str = "supported") -> AnswerRecord:
+    """Return a record of one claim for each of *scores*: its relevance to each part."""
+    kinds = [kind, *("supported" for _ in scores[1:])]
+    one = answer_record([Statement(FACTS[n], kinds[n]) for n in range(len(scores))])  # type: ignore[arg-type]
+    claims = [
+        replace(claim, relevance=max(own), by_part=own if len(own) > 1 else ())
+        for claim, own in zip(one.claim_ir.claims, scores, strict=True)
+    ]
+    parts = PARTS if len(scores[0]) > 1 else ()
+    claim_ir = replace(one.claim_ir, claims=tuple(claims), parts=parts)
+    decisions, summary = certify(
+        claims, one.verification, one.retrieval.chunks, POLICY, question="?", parts=parts
+    )
+    return replace(one, claim_ir=claim_ir, decisions=decisions, answer=summary)
+
+
+@pytest.mark.parametrize(
+    ("scores", "code", "confidence"),
+    [
+        (((0.9,),), "ALL_VERIFIED", "high"),
+        (((0.49,),), "RELATED_ONLY", "low"),
+        (((0.9, 0.1), (0.2, 0.6)), "ALL_VERIFIED", "high"),
+        (((0.9, 0.1), (0.8, 0.49)), "PARTLY_ANSWERED", "low"),
+        (((0.3, 0.1), (0.2, 0.4)), "RELATED_ONLY", "low"),
+        (((float("nan"), 0.9),), "RELATED_ONLY", "low"),
+    ],
+)
+def test_what_an_answer_answers(
+    scores: tuple[tuple[float, ...], ...], code: str, confidence: str
+) -> None:
+    """One half is enough for each part, and the confidence is at most low where a part is open."""
+    summary = _rated(*scores).answer
+    assert (summary.reason_code, summary.confidence) == (code, confidence)
+
+
+def test_only_what_is_verified_answers_a_part() -> None:
+    """A claim without a badge may be as relevant as it likes."""
+    assert _rated((0.1, 0.9), (0.9, 0.1)).answer.reason_code == "ALL_VERIFIED"
+    of = _rated((0.1, 0.9), (0.9, 0.1), kind="unsupported")
+    assert of.answer.verified == 1
+    assert of.answer.reason_code == "PARTLY_ANSWERED"
+
+
+def test_the_open_part_is_named_and_the_rest_is_shown() -> None:
+    """Headline, what is missing, and nothing hidden."""
+    seen = present(export(_rated((0.9, 0.1))), Mode.STRICT, trusted=TRUSTED)
+    assert len(seen.shown) == 1
+    assert "one part of the question" in seen.headline
+    lines = "\n".join(judgement_lines(seen))
+    assert PARTS[1] in lines
+    assert PARTS[0] not in lines
+
+
+def test_a_record_without_parts_says_nothing_of_them() -> None:
+    """So records of questions that ask one thing stay as they were."""
+    plain, two = record_json(_rated((0.9,))), record_json(_rated((0.9, 0.1)))
+    assert "parts" not in plain["claim_ir"]
+    assert "by_part" not in plain["claim_ir"]["claims"][0]
+    assert "open_parts" not in plain["answer"]["basis"]
+    assert two["claim_ir"]["parts"] == list(PARTS)
+    assert two["answer"]["basis"]["open_parts"] == 1
+
+
+def test_relevance_is_measured_for_each_part() -> None:
+    """The larger one is the claim's."""
+    question = "How many days of leave are there, and who pays for the train?"
+    claims = answer_record([Statement(FACTS[0])]).claim_ir.claims
+    rated = with_relevance(ClaimIR(question, claims), [chunk_of("leave")], WordReader())
+    assert rated.parts == tuple(question.split(", and "))
+    assert rated.claims[0].relevance == max(rated.claims[0].by_part)
+    alone = with_relevance(ClaimIR("How many days?", claims), [chunk_of("leave")], WordReader())
+    assert (alone.parts, alone.claims[0].by_part) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("question", "cuts"),
+    [
+        ("How long is it, and who pays?", [("How long is it", "who pays?")]),
+        ("How long is it? Who pays?", [("How long is it?", "Who pays?")]),
+        ("Is there bed and breakfast?", [("Is there bed", "breakfast?")]),
+        ("How long is it?", []),
+        ("", []),
+        ("… and ?", []),
+    ],
+)
+def test_where_a_question_may_be_cut(question: str, cuts: list[tuple[str, str]]) -> None:
+    """Whether it asks two things is not decided here."""
+    assert halves(question) == cuts
