@@ -38,7 +38,7 @@ TRUST_TYPE: Final = "application/vnd.certirag.trust+json"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 RFC_8118: Final = "http://tools.ietf.org/rfc/rfc8118"
 PREDICATE_TYPE: Final = "https://certirag.dev/attestation/answer/v2"
-ANSWERS: Final = 0.5  # at this relevance a claim counts as an answer
+ANSWERS, OPEN = 0.5, 0.1  # the relevance of an answer, and of what says nothing on a part
 BASE_RULES: Final = [
     "evidence",
     "entailed",
@@ -887,7 +887,7 @@ def _require_summary(record: Object) -> None:
             raise Broken("summary", "a claim's relevance to the parts of the question is unsound")
     own = [claim for claim in claims if claim["id"] in verified and "relevance" in claim]
     related = bool(own) and all(claim["relevance"] < ANSWERS for claim in own)
-    left = [at for at in range(asked) if own and all(c["by_part"][at] < ANSWERS for c in own)]
+    left = [at for at in range(asked) if own and all(c["by_part"][at] < OPEN for c in own)]
     codes = {"RELATED_ONLY": related, "PARTLY_ANSWERED": bool(left) and not related}
     if any((summary["reason_code"] == code) != so for code, so in codes.items()):
         raise Broken("summary", "whether its claims answer does not follow from their relevance")

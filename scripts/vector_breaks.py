@@ -1034,11 +1034,11 @@ def _states() -> Iterator[tuple[str, str, Json, Step]]:
     related = _set("answer", "reason_code", to="RELATED_ONLY")
     yield "no answer by a claim of unknown relevance", "summary", one, related
     for scores, code in (
-        ((0.9, 0.1), "ALL_VERIFIED"),
-        ((0.9, 0.1), "RELATED_ONLY"),
+        ((0.9, 0.05), "ALL_VERIFIED"),
+        ((0.9, 0.05), "RELATED_ONLY"),
         ((0.9, 0.8), "PARTLY_ANSWERED"),
-        ((0.2, 0.1), "PARTLY_ANSWERED"),
-        ((0.2, 0.1), "ALL_VERIFIED"),
+        ((0.2, 0.05), "PARTLY_ANSWERED"),
+        ((0.2, 0.05), "ALL_VERIFIED"),
     ):
         name = f"two parts answered {scores[0]} and {scores[1]} that are {code}"
         yield name, "summary", of_two_parts(scores, ""), _set("answer", "reason_code", to=code)

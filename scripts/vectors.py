@@ -49,8 +49,9 @@ def _valid() -> Iterator[Json]:
         yield _vector(f"a claim of relevance {relevance}", export(rated, Made()))
     for scores, code in (
         ((0.9, 0.8), "ALL_VERIFIED"),
-        ((0.9, 0.1), "PARTLY_ANSWERED"),
-        ((0.5, 0.499999), "PARTLY_ANSWERED"),
+        ((0.9, 0.05), "PARTLY_ANSWERED"),
+        ((0.5, 0.1), "ALL_VERIFIED"),
+        ((0.5, 0.099999), "PARTLY_ANSWERED"),
         ((0.1, 0.2), "RELATED_ONLY"),
     ):
         name = f"a question of two parts, answered {scores[0]} and {scores[1]}"

@@ -298,6 +298,7 @@ function stateOf(decision, known, policy) {
 }
 
 const ANSWERS = 0.5; // at this relevance a claim counts as an answer
+const OPEN = 0.1; // below it a claim says nothing on a part of the question
 
 /** §8. */
 function requireSummary(record, states) {
@@ -323,7 +324,7 @@ function requireSummary(record, states) {
   }
   const own = claims.filter(({ relevance }, i) => states[i] === "VERIFIED" && relevance !== undefined);
   const relatedOnly = own.length > 0 && own.every(({ relevance }) => relevance < ANSWERS);
-  const open = Array.from({ length: asked }, (_, part) => own.length > 0 && own.every((claim) => claim.by_part[part] < ANSWERS));
+  const open = Array.from({ length: asked }, (_, part) => own.length > 0 && own.every((claim) => claim.by_part[part] < OPEN));
   const partly = !relatedOnly && open.includes(true);
   if ((answer.reason_code === "RELATED_ONLY") !== relatedOnly || (answer.reason_code === "PARTLY_ANSWERED") !== partly) {
     throw new Refused("summary", "Whether the claims answer does not follow from their relevance.");

@@ -14,7 +14,7 @@ from typing import Final
 from certirag.claim_ir.relevance import has_term, stems
 from certirag.core.certificate import Confidence
 from certirag.core.claim import Claim
-from certirag.core.judgement import ANSWERS, ConfidenceBasis
+from certirag.core.judgement import ANSWERS, OPEN, ConfidenceBasis
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SpanRef
 from certirag.core.verdict import VerificationResult, is_score
@@ -85,12 +85,12 @@ def answers(relevance: float | None) -> bool:
 
 
 def open_parts(claims: Sequence[Claim]) -> tuple[int, ...]:
-    """Return which parts of a question of several none of *claims* answers, while one does another.
+    """Return which parts of a question of two none of *claims* is about, while one is about the other.
 
     () for a question that asks one thing.
     """
     best = [max(scores) for scores in zip(*(c.by_part for c in claims if c.by_part), strict=False)]
-    unanswered = tuple(at for at, score in enumerate(best) if not answers(score))
+    unanswered = tuple(at for at, score in enumerate(best) if not score >= OPEN)
     return unanswered if len(unanswered) < len(best) else ()
 
 

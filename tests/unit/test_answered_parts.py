@@ -41,7 +41,8 @@ def _rated(*scores: tuple[float, ...], kind: str = "supported") -> AnswerRecord:
         (((0.9,),), "ALL_VERIFIED", "high"),
         (((0.49,),), "RELATED_ONLY", "low"),
         (((0.9, 0.1), (0.2, 0.6)), "ALL_VERIFIED", "high"),
-        (((0.9, 0.1), (0.8, 0.49)), "PARTLY_ANSWERED", "low"),
+        (((0.9, 0.01), (0.8, 0.09)), "PARTLY_ANSWERED", "low"),
+        (((0.9, 0.01), (0.8, 0.1)), "ALL_VERIFIED", "high"),
         (((0.3, 0.1), (0.2, 0.4)), "RELATED_ONLY", "low"),
         (((float("nan"), 0.9),), "RELATED_ONLY", "low"),
     ],
@@ -49,7 +50,7 @@ def _rated(*scores: tuple[float, ...], kind: str = "supported") -> AnswerRecord:
 def test_what_an_answer_answers(
     scores: tuple[tuple[float, ...], ...], code: str, confidence: str
 ) -> None:
-    """One half is enough for each part, and the confidence is at most low where a part is open."""
+    """One half is enough for an answer; where nothing is on a part, the confidence is at most low."""
     summary = _rated(*scores).answer
     assert (summary.reason_code, summary.confidence) == (code, confidence)
 
@@ -57,14 +58,14 @@ def test_what_an_answer_answers(
 def test_only_what_is_verified_answers_a_part() -> None:
     """A claim without a badge may be as relevant as it likes."""
     assert _rated((0.1, 0.9), (0.9, 0.1)).answer.reason_code == "ALL_VERIFIED"
-    of = _rated((0.1, 0.9), (0.9, 0.1), kind="unsupported")
+    of = _rated((0.01, 0.9), (0.9, 0.01), kind="unsupported")
     assert of.answer.verified == 1
     assert of.answer.reason_code == "PARTLY_ANSWERED"
 
 
 def test_the_open_part_is_named_and_the_rest_is_shown() -> None:
     """Headline, what is missing, and nothing hidden."""
-    seen = present(export(_rated((0.9, 0.1))), Mode.STRICT, trusted=TRUSTED)
+    seen = present(export(_rated((0.9, 0.01))), Mode.STRICT, trusted=TRUSTED)
     assert len(seen.shown) == 1
     assert "one part of the question" in seen.headline
     lines = "\n".join(judgement_lines(seen))
@@ -74,7 +75,7 @@ def test_the_open_part_is_named_and_the_rest_is_shown() -> None:
 
 def test_a_record_without_parts_says_nothing_of_them() -> None:
     """So records of questions that ask one thing stay as they were."""
-    plain, two = record_json(_rated((0.9,))), record_json(_rated((0.9, 0.1)))
+    plain, two = record_json(_rated((0.9,))), record_json(_rated((0.9, 0.01)))
     assert "parts" not in plain["claim_ir"]
     assert "by_part" not in plain["claim_ir"]["claims"][0]
     assert "open_parts" not in plain["answer"]["basis"]
