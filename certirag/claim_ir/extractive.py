@@ -97,7 +97,8 @@ def _best(
     What is no whole statement by itself (it points elsewhere, it is too long) gets no badge, so
     it is taken only where nothing better is on the topic.
     """
-    asked = _periods(question.rpartition(PART)[2]) or _periods(question)
+    part = question.rpartition(PART)[2]
+    asked = _periods(part) or _periods(question)
     rated = _rated(question, [c for c in usable if _in_period(asked, c)], reader)
     rated = [one for one in rated if one.stands] or rated
     if not rated or rated[0].relevance < least:
@@ -108,7 +109,7 @@ def _best(
         if one.relevance >= FALL_OFF * rated[0].relevance and one.order >= rated[0].order - WITHIN
     ]
     claims = [
-        (one.candidate.chunk.context, _in_columns(question, one.candidate, claim, reader))
+        (one.candidate.chunk.context, _in_columns(part, one.candidate, claim, reader))
         for one in _distinct(near)[:most]
         for claim in one.claims
     ]
