@@ -4,9 +4,6 @@ PORT ?= 8501
 HOST ?= 127.0.0.1
 # Names that a browser may use for this server; others are refused (DNS rebinding).
 ALLOWED ?= localhost 127.0.0.1 ::1 $(HOST) $(shell hostname) $(shell hostname -I 2>/dev/null)
-# Test processes: one more than there are cores, for some wait for a browser, a server or a disk.
-# The folders with the longest tests come first, so that none of them is left for the end.
-TESTERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 VENV := .venv
 BIN := $(VENV)/bin
 CORPORA := policy finance clinical
@@ -27,11 +24,12 @@ demo: $(VENV)/installed
 	    --index "$(CERTIRAG_HOME)/indexes/$$corpus" || exit $$?; \
 	done
 
+# In the folders' order the longest files come first, so that none of them is left for the end.
 test: $(VENV)/installed-dev
 	@echo "Style"; $(BIN)/ruff format --check . && $(BIN)/ruff check .
 	@echo "Types"; $(BIN)/mypy
 	@echo "Import contracts"; $(BIN)/lint-imports
-	@echo "Tests"; $(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
+	@echo "Tests"; $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 prove: $(VENV)/installed-dev
 	@echo "Proofs and state machines"; nice $(BIN)/python -m pytest -q -n 3 tests/proofs
