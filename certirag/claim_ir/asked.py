@@ -1,4 +1,4 @@
-"""The words that a question asks about, as they are written, and which of them a text holds."""
+"""What a question asks: its words, which of them a text holds, and where it may ask two things."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from certirag.claim_ir.relevance import has_term, read_question, stem, stems
 
-# Part of a question is read here only to explain an answer or to suggest another question.
+# Words are read here only to explain an answer or to suggest another question.
 MAX_WORDS: Final = 24
 _WORD: Final = re.compile(r"\w+(?:[.'’-]\w+)*")
 # Where a question may end and a second one begin: "How long does it last, and can I extend it?"
@@ -70,6 +70,5 @@ def halves(question: str) -> list[tuple[str, str]]:
         (question[: c.start()].strip(), question[c.end() :].strip())
         for c in _CUT.finditer(question)
     ]
-    return [pair for pair in found if all(any(map(str.isalnum, part)) for part in pair)][
-        :_MOST_CUTS
-    ]
+    sound = [pair for pair in found if all(any(map(str.isalnum, part)) for part in pair)]
+    return sound[:_MOST_CUTS]

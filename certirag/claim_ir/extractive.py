@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.claim_ir.asked import PART, part_of
+from certirag.claim_ir.asked import part_of
 from certirag.claim_ir.lists import lead_stem, list_item, unbulleted
 from certirag.claim_ir.quantities import find_quantities
 from certirag.claim_ir.selfcontained import pointing_words
@@ -67,10 +67,12 @@ def claims_from_evidence(
     """
     usable = [c for c in candidates if _is_usable(c) and _states(c)]
     parts = reader.parts(question)
-    asked = [part_of(question, part) for part in parts] if len(parts) > 1 else []
-    own = [_best(one, usable, reader, most=_OF_A_PART, least=ANSWERS / 2) for one in asked]
+    own = [
+        _best(question, usable, reader, part=part, most=_OF_A_PART, least=ANSWERS / 2)
+        for part in (parts if len(parts) > 1 else ())
+    ]
     if not any(own):
-        own = [_best(question, usable, reader, most=MOST_SENTENCES, least=RELATED)]
+        own = [_best(question, usable, reader, part="", most=MOST_SENTENCES, least=RELATED)]
     claims = [claim for claims in own for claim in claims]
     return capped(
         question, _unrepeated(claims), generator="extractive", draft="", max_claims=max_claims
@@ -90,15 +92,16 @@ def _unrepeated(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _best(
-    question: str, usable: Sequence[Candidate], reader: Reader, *, most: int, least: float
+    whole: str, usable: Sequence[Candidate], reader: Reader, *, part: str, most: int, least: float
 ) -> list[Claim]:
     """Return the claims of at most *most* sentences that answer best, the first at *least* so well.
 
-    What is no whole statement by itself (it points elsewhere, it is too long) gets no badge, so
-    it is taken only where nothing better is on the topic.
+    They answer the question *whole*, or the *part* of it. What is no whole statement by itself (it
+    points elsewhere, it is too long) gets no badge, so it is taken only where nothing better is on
+    the topic.
     """
-    part = question.rpartition(PART)[2]
-    asked = _periods(part) or _periods(question)
+    question = part_of(whole, part) if part else whole
+    asked = _periods(part) or _periods(whole)
     rated = _rated(question, [c for c in usable if _in_period(asked, c)], reader)
     rated = [one for one in rated if one.stands] or rated
     if not rated or rated[0].relevance < least:
@@ -109,7 +112,7 @@ def _best(
         if one.relevance >= FALL_OFF * rated[0].relevance and one.order >= rated[0].order - WITHIN
     ]
     claims = [
-        (one.candidate.chunk.context, _in_columns(part, one.candidate, claim, reader))
+        (one.candidate.chunk.context, _in_columns(part or whole, one.candidate, claim, reader))
         for one in _distinct(near)[:most]
         for claim in one.claims
     ]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from certirag.claim_ir.asked import part_of
+from certirag.claim_ir.table_rows import reads_row
 from certirag.core.claim import ClaimIR
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.errors import ModelError
@@ -105,11 +106,9 @@ def with_relevance(claim_ir: ClaimIR, chunks: Sequence[EvidenceChunk], reader: R
     """Return *claim_ir* with the relevance of each claim to its question, if there is one.
 
     Where a question asks two things, each has its own. A claim that was taken from a passage is
-    read under the headings of that passage; where its sentences there instruct a model, it is 0.
+    read under the headings of that passage. What instructs a model answers nobody: 0.
     """
-    if not any(character.isalnum() for character in claim_ir.question):
-        return claim_ir
-    if not claim_ir.claims:
+    if not claim_ir.claims or not any(map(str.isalnum, claim_ir.question)):
         return claim_ir
     headings = {chunk.chunk_id: chunk.context for chunk in chunks}
     said = {(c.chunk_id, s.span_id): s.sentence for c in chunks for s in c.spans}
@@ -118,7 +117,8 @@ def with_relevance(claim_ir: ClaimIR, chunks: Sequence[EvidenceChunk], reader: R
         refs = [ref for ref in claim.evidence_candidates if ref.chunk_id in headings]
         own = " ".join(said.get((ref.chunk_id, ref.span_id), "") for ref in refs)
         statements.append((headings[refs[0].chunk_id] if refs else "", claim.text))
-        sources.append(own.strip() or claim.text)
+        # A row that is read as a sentence looks like an order; the row itself does not.
+        sources.append(own if reads_row(claim.text, own) else claim.text)
     parts = tuple(reader.parts(claim_ir.question))
     two = [part_of(claim_ir.question, part) for part in parts] if len(parts) > 1 else []
     scores = [
@@ -139,7 +139,7 @@ def answers_in(reader: Reader, question: str, statements: Sequence[tuple[str, st
 def _of_statements(
     reader: Reader, question: str, statements: Sequence[tuple[str, str]], sources: Sequence[str]
 ) -> list[float]:
-    """Return the relevance of *statements*, 0 where its source instructs a model: it answers nobody."""
+    """Return the relevance of *statements*, 0 where what stands for it in *sources* instructs a model."""
     scores = list(reader.relevance(question, statements))
     asked = [at for at, score in enumerate(scores) if score >= _ASKED_FROM]
     told = reader.instructs([sources[at] for at in asked])

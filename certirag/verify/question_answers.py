@@ -66,7 +66,7 @@ def question_records(claim: str, evidence: str, context: str) -> tuple[QuestionR
 def _says_in_full(claim: str, lines: Sequence[str]) -> bool:
     """Say whether lines that follow one another are *claim*, sentence for sentence."""
     said, held = [_plain(one) for one in sentences(claim)], [_plain(line) for line in lines]
-    return any(held[at : at + len(said)] == said for at in range(len(held)))
+    return bool(said) and any(held[at : at + len(said)] == said for at in range(len(held)))
 
 
 def _record(asked: Asked, found: Answer | None) -> QuestionRecord:

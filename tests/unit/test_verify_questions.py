@@ -13,7 +13,13 @@ from certirag.core.prompts import read_prompt_text
 from certirag.errors import LanguageModelError
 from certirag.ports import Prompt
 from certirag.settings import ASSETS
-from certirag.verify.question_answers import answer_from_evidence, outcome_of, question_records
+from certirag.verify.lexical.scoring import sentences
+from certirag.verify.question_answers import (
+    _says_in_full,
+    answer_from_evidence,
+    outcome_of,
+    question_records,
+)
 from certirag.verify.question_prompts import (
     QuestionPrompts,
     answer_prompt,
@@ -90,6 +96,21 @@ def test_a_planted_error_is_found(claim: str, evidence: str, expected: tuple[str
 def test_the_same_in_other_words_agrees(claim: str, evidence: str, context: str) -> None:
     """A fair claim loses nothing."""
     assert failed(claim, evidence, context) == set()
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        "It may be renewed once, for at most three months. The lease runs for six months.",
+        "The lease runs for six months. Dogs pay extra. It may be renewed once, for three months.",
+        "",
+    ],
+)
+def test_only_sentences_that_follow_one_another_say_a_claim_in_full(evidence: str) -> None:
+    """Turned round, or with another one between them, they are asked like any evidence."""
+    claim = "The lease runs for six months. It may be renewed once, for at most three months."
+    assert not _says_in_full(claim, sentences(evidence))
+    assert not _says_in_full("", sentences("Dogs pay extra."))
 
 
 def test_the_questions_do_not_hold_the_answer() -> None:
