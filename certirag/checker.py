@@ -157,7 +157,7 @@ GenerationRecord = strategy:'interleaved|generate-then-cite|strict-quote|prose
   end:'under_way|complete|abstained|unreachable|timed_out|rate_limited|rejected|server_error
   |refused|truncated|malformed|wrong_schema|empty|invented_source|altered_quote|misplaced_quote
   |short_quote|no_quote|no_citation|unreadable
-  note:text
+  note:text ~quoted:[text]
 PromptIdentity = name:text version:text sha256:text
 CitationsRecord = citations:[Citation] judgements:[CitationJudgement] corrections:[Correction]
   dropped:[text]

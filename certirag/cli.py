@@ -212,7 +212,7 @@ def _show(
 
 def _ended(generation: GenerationRecord | None) -> str:
     """Return what to say of a language model that did not write an answer to its end, or ""."""
-    if generation is None or generation.end == "complete":
+    if generation is None or generation.end == "complete" or generation.quoted:
         return ""
     if generation.end == "abstained":
         return "The language model found no answer in the documents."
@@ -243,7 +243,7 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument(
         "--generator",
         metavar="NAME",
-        help="extractive, openai:MODEL at CERTIRAG_LLM_URL, or transformers:MODEL",
+        help="extractive, openai:MODEL at CERTIRAG_LLM_URL, or llamacpp:FILE.gguf",
     )
     ask.add_argument(
         "--strategy", metavar="NAME", help=f"how a language model writes: {', '.join(STRATEGIES)}"

@@ -9,7 +9,7 @@ does not change when the answer goes on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -52,6 +52,15 @@ class Measured:
             (*self.chunks, *(c for c in other.chunks if c.chunk_id not in known)),
             (*self.judgements, *other.judgements),
             (*self.corrections, *other.corrections),
+        )
+
+    def of(self, claim_ids: Collection[str]) -> Measured:
+        """Return what was measured of the claims *claim_ids* alone."""
+        return Measured(
+            tuple(r for r in self.results if r.claim_id in claim_ids),
+            self.chunks,
+            tuple(j for j in self.judgements if j.citation.claim_id in claim_ids),
+            tuple(c for c in self.corrections if c.claim_id in claim_ids),
         )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final, get_args
 
 from certirag.answering import GrowingAnswer, received
 from certirag.claim_ir.citation_marks import cited_sources, read_citations
@@ -22,13 +23,16 @@ from certirag.claim_ir.generate_steps import DraftStep, claim_ir_of
 from certirag.core.generation import DraftEnd, GenerationRecord
 from certirag.core.policy import Policy
 from certirag.drafting import extracted, preselected, prompts_of, strategy_of, written
-from certirag.errors import GroundingError, InputError, LanguageModelError
+from certirag.errors import GroundingError, GroundingFault, InputError, LanguageModelError
 from certirag.ports import Index, Progress
 from certirag.retrieve.hybrid import RetrievalOutcome, retrieve
+from certirag.retrieve.preselect import Preselection
 from certirag.services import Services, SignedAnswer, Writer
 
 MAX_QUESTION = 2_000
 MAX_DRAFT = 40_000
+# A draft that altered what it quotes is refused, and with it the answer (second seed).
+_REFUSED_WHOLE: Final = frozenset(get_args(GroundingFault))
 
 
 def _silent(_line: str, _done: int, _total: int) -> None:
@@ -107,9 +111,7 @@ def _answer_parts(
         progress("Signing and recording", 5, 5)
         yield answer.signed(claim_ir)
         return
-    yield from _written_answer(
-        answer, services.writer, written(question, spans, services.writer, services), progress
-    )
+    yield from _written_answer(answer, services.writer, spans, progress)
 
 
 def verify_draft(
@@ -144,9 +146,12 @@ def verify_draft(
 
 
 def _written_answer(
-    answer: GrowingAnswer, writer: Writer, steps: Iterator[DraftStep], progress: Progress
+    answer: GrowingAnswer, writer: Writer, spans: Preselection, progress: Progress
 ) -> Iterator[SignedAnswer]:
-    """Yield an answer part by part while the model writes, whatever becomes of the model."""
+    """Yield an answer part by part while the model writes, whatever becomes of the model.
+
+    Where nothing that it wrote answers and is borne out, the last part quotes the documents.
+    """
     services = answer.services
     strategy = strategy_of(writer, services)
     record = GenerationRecord(
@@ -158,7 +163,7 @@ def _written_answer(
     most = services.settings.max_claims
     progress("The language model is writing", 3, 5)
     try:
-        for step in steps:
+        for step in written(answer.question, spans, writer, services):
             done.append(step)
             end = "abstained" if step.abstained else end
             if step.claims:
@@ -171,9 +176,17 @@ def _written_answer(
         end, note = error.outcome, f"the language model stopped: {error}"
     except GroundingError as error:
         end, note = error.fault, str(error)
-    record = replace(record, part=record.part + 1, end=end, note=note)
-    progress(note or "Signing and recording", 5, 5)
-    yield answer.signed(claim_ir_of(answer.question, done, generator=_name(writer)), record)
+    claim_ir = claim_ir_of(answer.question, done, generator=_name(writer))
+    quoted: tuple[str, ...] = ()
+    if note:
+        progress(note, 4, 5)
+    if end not in _REFUSED_WHOLE and not answer.is_answered(claim_ir):
+        progress("Looking for sentences to quote", 4, 5)
+        quotes = extracted(answer.question, spans, services)
+        claim_ir, quoted = answer.with_quotes(claim_ir, quotes.claims)
+    record = replace(record, part=record.part + 1, end=end, note=note, quoted=quoted)
+    progress("Signing and recording", 5, 5)
+    yield answer.signed(claim_ir, record)
 
 
 def _name(writer: Writer) -> str:

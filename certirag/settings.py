@@ -27,7 +27,7 @@ class Settings:
 
     The caps are the seed's (CertiRAG seed §9 NFR-2): claims an answer, spans a claim, pairs a
     question. *policy* is the server's: a caller can only tighten it. *generator* is ``extractive``,
-    ``openai:MODEL`` or ``transformers:MODEL``; *strategy* is how a language model writes. The
+    ``openai:MODEL`` or ``llamacpp:FILE``; *strategy* is how a language model writes. The
     ``enable_…`` toggles are the fifth seed's (Appendix B): each names a step that can be left out
     and falls back on less, never on a badge.
 

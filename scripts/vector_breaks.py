@@ -86,7 +86,7 @@ PLACES: Final[dict[str, Place]] = {
     "CitationJudgement": ("citations", "judgements", 0),
     "Correction": ("citations", "corrections", 0),
 }
-_LEFT_OUT: Final = frozenset({"probe", "generation", "selector"})
+_LEFT_OUT: Final = frozenset({"probe", "generation", "selector", "quoted"})
 
 
 def breaks() -> Iterator[Json]:

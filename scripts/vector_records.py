@@ -231,7 +231,12 @@ def full() -> Json:
         STRICT,
         Probe((error,), (caught,), BASE, "vectors-1", 1),
         generation=GenerationRecord(
-            "prose", (PromptIdentity("prose", "1", sha256_hex("p")),), "0" * 32, 1, "complete"
+            "prose",
+            (PromptIdentity("prose", "1", sha256_hex("p")),),
+            "0" * 32,
+            1,
+            "complete",
+            quoted=("c1",),
         ),
         citations=CitationsRecord(
             (cited,), (judged,), (Correction("c1", "KEEP", cited, cited, "it holds", 0.97),)

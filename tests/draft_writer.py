@@ -28,7 +28,7 @@ from certirag.ports import Prompt, SentenceSplitter
 from certirag.services import SignedAnswer, Writer
 
 _BLOCK: Final = re.compile(
-    r"^<<<(?P<code>[0-9a-f]{16,64}) (?P<label>[^\n]+)\n(?P<text>.*?)\n(?P=code)>>> end of",
+    r"^<(?P<label>[^\n/]+) (?P<code>[0-9a-f]{16,64})>\n(?P<text>.*?)\n</(?P=label) (?P=code)>",
     re.M | re.S,
 )
 _WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")

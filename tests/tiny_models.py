@@ -191,55 +191,6 @@ def save_tiny_hhem(
     return directory
 
 
-def save_tiny_writer(
-    directory: Path, says: Sequence[str] = (), *, longest: int = 2048, template: str = ""
-) -> Path:
-    """Save a GPT-2 that answers anything with the pieces *says*, each one token, and ends.
-
-    The pieces differ from one another and from single letters. Without any, its weights are
-    random and it never ends. Each token's vector names it, nothing is mixed in on the way, and
-    the head has one row per token that names the tokens it comes after.
-    """
-    import torch
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    tokenizer = roberta_tokenizer(longest=longest)
-    backend, letters = tokenizer.backend_tokenizer, len(tokenizer)
-    written = [
-        "".join(word for word, _ in backend.pre_tokenizer.pre_tokenize_str(piece)) for piece in says
-    ]
-    tokenizer = roberta_tokenizer(longest=longest, words=written)
-    if template:
-        tokenizer.chat_template = template
-    size = len(tokenizer) + len(tokenizer) % 2
-    torch.manual_seed(15)
-    config = GPT2Config(
-        vocab_size=size,
-        n_positions=longest,
-        n_embd=size,
-        n_layer=1,
-        n_head=2,
-        bos_token_id=0,
-        eos_token_id=2,
-        tie_word_embeddings=False,
-    )
-    model = GPT2LMHeadModel(config)
-    if says:
-        with torch.no_grad():
-            for parameter in model.transformer.parameters():
-                parameter.zero_()
-            model.transformer.ln_f.weight.fill_(1.0)
-            model.transformer.wte.weight.copy_(torch.eye(size))
-            model.lm_head.weight.zero_()
-            model.lm_head.weight[letters, :letters] = 1.0
-            for token in range(letters, letters + len(says)):
-                following = token + 1 if token + 1 < letters + len(says) else 2
-                model.lm_head.weight[following, token] = 1.0
-    model.save_pretrained(directory)
-    tokenizer.save_pretrained(directory)
-    return directory
-
-
 def settle(layer: Any, bias: Sequence[float] | None) -> None:
     """Make *layer* answer *bias* whatever it is given; with None, larger than it began."""
     import torch

@@ -66,7 +66,7 @@ const SHAPES = {
     end:=under_way|complete|abstained|unreachable|timed_out|rate_limited|rejected|server_error|${""
     }refused|truncated|malformed|wrong_schema|empty|invented_source|altered_quote|${""
     }misplaced_quote|short_quote|no_quote|no_citation|unreadable
-    note:s`,
+    note:s quoted~:s*`,
   PromptIdentity: "name:s version:s sha256:s",
   CitationsRecord: "citations:Citation* judgements:CitationJudgement* corrections:Correction* dropped:s*",
   Citation: "claim_id:s doc_id:s raw:s place:s quote:s spans:SpanRef* start:i end:i",

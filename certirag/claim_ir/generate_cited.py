@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final
 
-from certirag.claim_ir.delimited import delimited
+from certirag.claim_ir.delimited import delimited, unmarked
 from certirag.claim_ir.extractive import Candidate
 from certirag.claim_ir.generate_steps import (
     DraftStep,
@@ -76,7 +76,9 @@ def generate_then_cite(
         max_tokens=_MAX_TOKENS,
     )
     number = 0
-    with closing(streamed_items(model.stream(request), _KEY, _ITEM, most=most)) as items:
+    with closing(
+        streamed_items(unmarked(model.stream(request), nonce), _KEY, _ITEM, most=most)
+    ) as items:
         for number, item in enumerate(items, 1):
             if draft.is_full:  # nobody reads on, so nobody counts what else there was
                 line = f"item {number} and whatever follows it left out by the cap of {max_claims}"
@@ -90,13 +92,14 @@ def generate_then_cite(
 
 
 def _content(question: str, candidates: Sequence[Candidate], nonce: str) -> str:
-    blocks = [delimited("question", plain_line(question), nonce)]
+    blocks = []
     for number, candidate in enumerate(candidates, 1):
         headings = plain_line(candidate.chunk.context)
         text = plain_line(candidate.span.sentence)
         blocks.append(
             delimited(f"evidence {number}", f"{headings}\n{text}" if headings else text, nonce)
         )
+    blocks += [delimited("question", plain_line(question), nonce), "Your JSON:"]
     return "\n\n".join(blocks)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from certirag.claim_ir.delimited import delimited
+from certirag.claim_ir.delimited import delimited, unmarked
 from certirag.claim_ir.extractive import Candidate
 from certirag.claim_ir.generate_steps import (
     MAX_ITEM_CHARACTERS,
@@ -32,6 +32,8 @@ NOTHING: Final = "nothing"
 # Sentences are ranked: after so many in a row that answer nothing, the rest will not either. One
 # is not enough, for a sentence in a document may ask the model to say so.
 MAX_NOTHINGS: Final = 3
+# A model whose first answers are all unusable will not do better on the next sentences.
+MAX_FAILURES: Final = 5
 _MAX_TOKENS: Final = 200
 _MAX_HEADINGS: Final = 300
 # An answer that is unusable costs one try; a server that does not answer ends the whole.
@@ -65,7 +67,7 @@ def interleaved(
     if unshown:
         yield DraftStep(dropped=unshown)
     draft = OpenDraft(split, max_claims=max_claims)
-    nothings, written, answers = 0, 0, 0
+    nothings, written, answers, failures = 0, 0, 0, 0
     failure: LanguageModelError | None = None
     for tries, candidate in enumerate(candidates):
         if draft.is_full or nothings == MAX_NOTHINGS:
@@ -82,6 +84,9 @@ def interleaved(
             failure = error
             place = f"{candidate.chunk.chunk_id} {candidate.span.span_id}"
             yield DraftStep(dropped=(f"{place}: no claim, the answer was {error.outcome}",))
+            failures += 1
+            if failures == MAX_FAILURES and not answers:
+                break
             continue
         answers += 1
         if _is_nothing(answer):
@@ -106,12 +111,12 @@ def _asked(
 ) -> str:
     """Return the model's answer on one sentence; nothing else of the evidence is in the prompt."""
     code = digest[:24]
-    blocks = [delimited("question", plain_line(question), code)]
+    blocks = [delimited("sentence", plain_line(candidate.span.sentence), code)]
     if headings := plain_line(candidate.chunk.context)[:_MAX_HEADINGS]:
         blocks.append(delimited("headings", headings, code))
-    blocks.append(delimited("sentence", plain_line(candidate.span.sentence), code))
+    blocks += [delimited("question", plain_line(question), code), "Your one sentence:"]
     request = Prompt(prompt.instructions(code), "\n\n".join(blocks), max_tokens=_MAX_TOKENS)
-    return whole_answer(model.stream(request), limit=MAX_ITEM_CHARACTERS)
+    return whole_answer(unmarked(model.stream(request), code), limit=MAX_ITEM_CHARACTERS)
 
 
 def _is_nothing(answer: str) -> bool:

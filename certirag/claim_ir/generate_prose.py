@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from certirag.claim_ir.delimited import delimited
+from certirag.claim_ir.delimited import delimited, unmarked
 from certirag.claim_ir.generate_steps import MAX_ITEM_CHARACTERS, plain_line, plain_text
 from certirag.claim_ir.layout import read_lines
 from certirag.claim_ir.selfcontained import pointing_words
@@ -44,7 +44,9 @@ def prose(claims: Sequence[str], model: LanguageModel, prompt: PromptText, nonce
         return ""
     content = delimited("statements", "\n".join(f"- {line}" for line in lines), nonce)
     request = Prompt(prompt.instructions(nonce), content, max_tokens=_MAX_TOKENS)
-    return plain_text(whole_answer(model.stream(request), limit=MAX_PROSE_CHARACTERS)).strip()
+    return plain_text(
+        whole_answer(unmarked(model.stream(request), nonce), limit=MAX_PROSE_CHARACTERS)
+    ).strip()
 
 
 def prose_sentences(draft: str, split: SentenceSplitter) -> tuple[ProseSentence, ...]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from certirag.claim_ir.compile import claims_from_draft
-from certirag.claim_ir.delimited import delimited
+from certirag.claim_ir.delimited import delimited, unmarked
 from certirag.claim_ir.extractive import Candidate
 from certirag.claim_ir.generate_grounded import (
     MAX_ANSWER_CHARACTERS,
@@ -60,7 +60,7 @@ def quoted(
     request = Prompt(
         prompt.instructions(nonce), _content(question, named, nonce), max_tokens=_MAX_TOKENS
     )
-    answer = whole_answer(model.stream(request), limit=MAX_ANSWER_CHARACTERS)
+    answer = whole_answer(unmarked(model.stream(request), nonce), limit=MAX_ANSWER_CHARACTERS)
     sources = {name: passages(shown) for name, shown in named.items()}
     sentences = read_grounded(answer, sources, split)
     if not sentences:
@@ -88,10 +88,11 @@ def named_sources(candidates: Sequence[Candidate]) -> dict[str, list[Candidate]]
 
 
 def _content(question: str, named: Mapping[str, Sequence[Candidate]], nonce: str) -> str:
-    blocks = [delimited("question", plain_line(question), nonce)]
+    blocks = []
     for name, shown in named.items():
         text = "\n".join(plain_line(candidate.span.sentence) for candidate in shown)
         blocks.append(delimited(f"source {name}", text, nonce))
+    blocks += [delimited("question", plain_line(question), nonce), "Your answer:"]
     return "\n\n".join(blocks)
 
 

@@ -144,12 +144,13 @@ class AnswerRecord:
 _RECORD: Final = TypeAdapter(AnswerRecord)
 
 
-# What is not in a record where no question was asked, or one that asks one thing.
+# What is not in a record where there is nothing to say of it.
 _UNASKED: Final[Mapping[str, Any]] = {
     "relevance": None,
     "by_part": [],
     "parts": [],
     "open_parts": 0,
+    "quoted": [],
 }
 
 
@@ -157,8 +158,8 @@ def record_json(record: AnswerRecord) -> dict[str, Any]:
     """Return *record* as JSON values, in the field order of the published schema.
 
     A record without a probe has no such key; so with a language model's part, with citations, and
-    with the selector of a span that nothing leans on, the relevance that nobody measured, and the
-    parts of a question that has one.
+    with the selector of a span that nothing leans on, the relevance that nobody measured, the parts
+    of a question that has one, and quotes where the language model's own claims are the answer.
     """
     value = cast("dict[str, Any]", _RECORD.dump_python(record, mode="json"))
     for optional in ("probe", "generation", "citations"):
@@ -168,8 +169,8 @@ def record_json(record: AnswerRecord) -> dict[str, Any]:
         for span in chunk["spans"]:
             if span["selector"] is None:
                 del span["selector"]
-    claim_ir = value["claim_ir"]
-    for rated in (claim_ir, *claim_ir["claims"], value["answer"]["basis"] or {}):
+    claim_ir, basis = value["claim_ir"], value["answer"]["basis"] or {}
+    for rated in (claim_ir, *claim_ir["claims"], basis, value.get("generation", {})):
         for name, unset in _UNASKED.items():
             if name in rated and rated[name] == unset:
                 del rated[name]

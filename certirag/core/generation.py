@@ -27,7 +27,9 @@ class GenerationRecord:
     """What a language model's part in an answer was; nothing is decided by it.
 
     *stream* is shared by the parts of one answer, each recorded before it was shown; *part*
-    counts them from 1. *end* says how the draft ended, *note* says it in our own words.
+    counts them from 1. *end* says how the draft ended, *note* says it in our own words. *quoted*
+    are the ids of the claims that are not the model's: where nothing that it wrote both answers and
+    is borne out, the answer goes on with sentences of the documents.
     """
 
     strategy: Strategy
@@ -36,3 +38,4 @@ class GenerationRecord:
     part: int
     end: DraftEnd
     note: str = ""
+    quoted: tuple[str, ...] = ()

@@ -28,7 +28,17 @@ _TYPES: Final[dict[str, Any]] = {
 }
 # These are no keys of a record that has nothing to say there; every other field always is.
 _LEFT_OUT: Final = frozenset(
-    {"probe", "generation", "citations", "selector", "relevance", "by_part", "parts", "open_parts"}
+    {
+        "probe",
+        "generation",
+        "citations",
+        "selector",
+        "relevance",
+        "by_part",
+        "parts",
+        "open_parts",
+        "quoted",
+    }
 )
 
 

@@ -32,6 +32,10 @@ NOT_FINISHED: Final = "This answer was not finished."
 _MOST: Final = 40  # lines of one kind; a record may hold far more than anybody reads
 _DIGEST: Final = 12
 _FAULTS: Final = frozenset(get_args(GroundingFault))
+QUOTED: Final = (
+    "The language model did not answer all of this from the documents: what it left open is "
+    "quoted from them."
+)
 _WHAT_HOLDS: Final = "What was certified before stands."
 _BECAME: Final[Mapping[CorrectionKind, str]] = {
     "KEEP": "kept",
@@ -63,10 +67,12 @@ def headline_of(presentation: Presentation) -> str:
 def end_line(presentation: Presentation) -> str:
     """Say how the draft ended where that was not with a whole answer; "" otherwise."""
     generation = presentation.record.generation
-    if generation is None or generation.end == "complete":
+    if generation is None or (generation.end == "complete" and not generation.quoted):
         return ""
     stands = _WHAT_HOLDS if presentation.summary.verified else "Nothing was certified before."
     note = _line(generation.note).rstrip(".")
+    if generation.quoted:
+        return f"{_capital(note) + '. ' if note else ''}{QUOTED}"
     if generation.end == "abstained":
         return "The language model found no answer in the evidence that it was given."
     if generation.end == "under_way":

@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 from llm_server import END, endpoint, event, spoken
 from scripted_model import ScriptedModel
-from tiny_models import save_tiny_writer
 
 from certirag.adapters.llm_endpoint import Endpoint
 from certirag.adapters.llm_openai import OpenAiModel
-from certirag.adapters.llm_transformers import TransformersModel
 from certirag.core.answer_schema import items_schema
 from certirag.core.answered import json_answer, streamed_items, whole_answer
 from certirag.errors import LanguageModelError
@@ -43,7 +41,6 @@ Maker = Callable[[Sequence[str], Path, str], LanguageModel]
 # A new language model joins the suite by a line here.
 MODELS: dict[str, Maker] = {
     "openai": lambda _, __, url: OpenAiModel("model-1", Endpoint(url)),
-    "transformers": lambda says, at, _: TransformersModel(str(save_tiny_writer(at / "m", says))),
     "scripted": lambda says, _, __: ScriptedModel(says),
 }
 

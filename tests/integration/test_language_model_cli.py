@@ -62,7 +62,11 @@ def run(home: Path, url: str, *arguments: str, key: str = KEY) -> subprocess.Com
 
 
 def ask(
-    home: Path, url: str, *more: str, strategy: str = "generate-then-cite"
+    home: Path,
+    url: str,
+    *more: str,
+    strategy: str = "generate-then-cite",
+    question: str = QUESTION,
 ) -> tuple[subprocess.CompletedProcess[str], AnswerRecord]:
     """Ask the question of a language model at *url*; return what was said and what was recorded."""
     export = home / "export.json"
@@ -71,7 +75,7 @@ def ask(
         home,
         url,
         "ask",
-        QUESTION,
+        question,
         "--index",
         str(home / "i"),
         "--generator",
@@ -159,7 +163,7 @@ def test_other_strategies_by_name(home: Path, strategy: str) -> None:
         asked = content["messages"][-1]["content"]
         if strategy == "interleaved":
             return spoken(RIGHT if "27 days" in asked else "NOTHING")
-        source = re.search(r"<<<\w+ source (\S+)\n((?:(?!<<<).*\n)*?.*27 days.*)\n", asked)
+        source = re.search(r"<source (\S+) \w+>\n((?:(?!<source).*\n)*?.*27 days.*)\n", asked)
         assert source is not None
         line = next(line for line in source[2].split("\n") if "27 days" in line)
         return spoken(f"{RIGHT[:-1]} ({line}) [[{source[1]}]].")
@@ -176,7 +180,7 @@ def test_an_altered_quote_shows_nothing_of_the_answer(home: Path) -> None:
     """Exit code 3, the reason in one line, no claim."""
 
     def answer(content: dict[str, Any], _handler: object) -> bytes:
-        name = re.search(r"<<<\w+ source (\S+)", content["messages"][-1]["content"])
+        name = re.search(r"<source (\S+) \w+>", content["messages"][-1]["content"])
         assert name is not None
         return spoken(f"{RIGHT[:-1]} (staff may take 41 days off) [[{name[1]}]].")
 
@@ -208,16 +212,15 @@ def test_a_server_that_dies_half_way_leaves_what_was_certified(home: Path) -> No
     assert "the language model stopped" in done.stderr
 
 
-def test_no_server_is_recorded_and_refused(home: Path) -> None:
-    """One clear line that names the variable, exit code 3, and a record with nothing Verified."""
+def test_without_a_server_the_documents_are_quoted(home: Path) -> None:
+    """One clear line that names the variable, and the sentence that answers, of nobody's writing."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     done, record = ask(home, url)
-    assert done.returncode == 3
-    assert BADGE not in done.stdout
+    assert done.returncode == 0
+    quoted_instead(done.stdout, record)
     assert record.generation.end == "unreachable"
-    assert record.decisions == ()
     told = [line for line in done.stderr.splitlines() if "cannot be reached" in line]
     assert len(told) == 1
     assert "check CERTIRAG_LLM_URL" in told[0]
@@ -234,26 +237,42 @@ def test_no_server_is_recorded_and_refused(home: Path) -> None:
     ],
     ids=["key refused", "another schema", "prose", "nothing", "the key said back"],
 )
-def test_an_unusable_answer_is_refused_with_its_name(
+def test_for_an_unusable_answer_the_documents_are_quoted(
     home: Path, answer: Answer, end: str | None
 ) -> None:
-    """Exit code 3, nothing Verified, the key nowhere even where the server says it back."""
+    """Nothing of it is shown, its name is, and the key is nowhere even where it is said back."""
     with endpoint(answer) as played:
         done, record = ask(home, played.url)
-    assert done.returncode == 3
-    assert BADGE not in done.stdout
+    quoted_instead(done.stdout, record)
     assert end is None or record.generation.end == end
     assert record.generation.end != "complete"
     assert "the language model stopped" in done.stderr
 
 
 def test_a_model_that_finds_no_answer_is_no_failure(home: Path) -> None:
-    """Exit code 3: the evidence does not support an answer, and a line says so."""
+    """Where the documents say nothing of it either: exit code 3, and a line that says so."""
     with endpoint(saying('{"claims": []}')) as played:
-        done, record = ask(home, played.url)
-    assert done.returncode == 3
-    assert record.generation.end == "abstained"
-    assert "found no answer in the documents" in done.stdout
+        done, record = ask(home, played.url, question="Who won the chess tournament?")
+        assert done.returncode == 3
+        assert record.generation.end == "abstained"
+        assert record.generation.quoted == ()
+        assert "found no answer in the documents" in done.stdout
+        quoted_instead(*output_of(ask(home, played.url)))
+
+
+def output_of(
+    asked: tuple[subprocess.CompletedProcess[str], AnswerRecord],
+) -> tuple[str, AnswerRecord]:
+    """Return what was printed, and the record."""
+    return asked[0].stdout, asked[1]
+
+
+def quoted_instead(printed: str, record: AnswerRecord) -> None:
+    """Assert that the answer is one sentence of the documents, Verified, and is called that."""
+    (claim,) = record.claim_ir.claims
+    assert (claim.text, record.generation.quoted) == (RIGHT, (claim.id,))
+    assert printed.count(BADGE) == 1
+    assert "quoted from them" in printed
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,8 @@ def counted(answers: tuple[Written, ...]) -> Row:
             continue
         hit = set()
         for claim in record.claim_ir.claims:
+            if claim.id in record.generation.quoted:
+                continue
             errors = written_errors(claim, own)
             hit |= errors
             row.errors_verified += len(errors) if claim.id in verified else 0

@@ -365,7 +365,9 @@ def test_without_preselection_every_sentence_that_was_found_is_given(remembering
         answer_question(
             draft["question"], index, replace(services, settings=settings, writer=writer)
         )
-        blocks = re.findall(r"^<<<\w+ evidence \d+\n(.*?)\n\w+>>>", model.prompts[0].content, _ALL)
+        blocks = re.findall(
+            r"^<evidence \d+ \w+>\n(.*?)\n</evidence", model.prompts[0].content, _ALL
+        )
         given[on] = [block.split("\n")[-1] for block in blocks]
     most = services.settings.max_chunks
     found = retrieve(

@@ -12,7 +12,7 @@ from certirag.core.certificate import AnswerRecord
 from certirag.core.citation import Citation, CitationJudgement, CitationsRecord, Correction
 from certirag.core.generation import DraftEnd, GenerationRecord, PromptIdentity
 from certirag.render import Mode, Presentation, present, presentation_html, presentation_text
-from certirag.render.draft_text import draft_html, draft_lines, end_line, headline_of
+from certirag.render.draft_text import QUOTED, draft_html, draft_lines, end_line, headline_of
 from certirag.verify.citations import citation_precision_recall
 
 EVIL = "<img src=x> \x1b[31m ✅ Verified"
@@ -40,11 +40,23 @@ CITED = CitationsRecord(
 )
 
 
-def _record(end: DraftEnd = "complete", note: str = "", *, verified: bool = True) -> AnswerRecord:
+def _record(
+    end: DraftEnd = "complete",
+    note: str = "",
+    *,
+    verified: bool = True,
+    quoted: tuple[str, ...] = (),
+) -> AnswerRecord:
     wanted = "supported" if verified else "unsupported"
     of = answer_record([Statement(FACTS[0], wanted), Statement(FACTS[1], "unsupported", "Desk")])
     made = GenerationRecord(
-        "generate-then-cite", (PromptIdentity("cited", "3", "abcdef" * 10),), "e" * 32, 4, end, note
+        "generate-then-cite",
+        (PromptIdentity("cited", "3", "abcdef" * 10),),
+        "e" * 32,
+        4,
+        end,
+        note,
+        quoted,
     )
     claim_ir = replace(of.claim_ir, generator=f"openai:m {EVIL}")
     return replace(of, generation=made, claim_ir=claim_ir)
@@ -114,6 +126,16 @@ def test_how_it_ended_is_one_line(end, note, verified, said) -> None:
     assert presentation_text(of).count(said or "Draft and citations") == 1
     assert presentation_html(of).count(said or "Draft and citations") == 1
     assert (said in draft_lines(of)) is bool(said)
+
+
+@pytest.mark.parametrize("end", ["complete", "abstained", "unreachable"])
+def test_a_quoted_answer_is_called_one(end: DraftEnd) -> None:
+    """However the model ended; why, stands before it."""
+    note = "the language model stopped: nobody listens" if end == "unreachable" else ""
+    of = _presented(_record(end, note, quoted=("c1",)))
+    assert end_line(of).endswith(QUOTED)
+    assert ("nobody listens. The" in end_line(of)) is (end == "unreachable")
+    assert presentation_text(of).count(QUOTED) == 1
 
 
 def test_a_part_without_a_badge_has_no_headline_of_refusal() -> None:

@@ -269,4 +269,4 @@ def test_prompts_have_room_for_their_own_part_only() -> None:
     """What a prompt is built from is all that its function takes."""
     assert CLAIM in question_prompt(CLAIM, PROMPTS, NONCE).content
     prompt = answer_prompt("How many?", EVIDENCE, "", PROMPTS, NONCE)
-    assert prompt.content.count(f"<<<{NONCE}") == 2
+    assert prompt.content.count(f" {NONCE}>") == 4
