@@ -33,8 +33,9 @@ from certirag.measuring import Measured, measure_claims
 from certirag.ports import Index, NewEntry
 from certirag.render import certify
 from certirag.render.abstain import lacks_answer, with_suggestions
+from certirag.render.closest import MAX_REFERENCES, found_references
 from certirag.retrieve.hybrid import RetrievalOutcome
-from certirag.retrieve.relevance import answers_in, with_relevance
+from certirag.retrieve.relevance import answers_in, nearest, with_relevance
 from certirag.retrieve.suggest import suggest
 from certirag.services import Services, SignedAnswer
 
@@ -89,10 +90,13 @@ class GrowingAnswer:
         claim_ir, chunks, summary = decided.claim_ir, decided.chunks, decided.summary
         finished = generation is None or generation.end != "under_way"
         if finished and services.settings.enable_abstention and lacks_answer(summary):
-            nearest = self.found.chunks or chunks
+            found = self.found.chunks or chunks
             answers = partial(answers_in, services.reader)
-            hints = suggest(self.question, nearest, answers, self.index.chunks())
+            hints = suggest(self.question, found, answers, self.index.chunks())
             summary = with_suggestions(summary, hints)
+        if finished and summary.decision == "REJECT" and not summary.closest_references:
+            read = nearest(self.question, self.found.chunks, services.reader, most=MAX_REFERENCES)
+            summary = replace(summary, closest_references=found_references(read))
         used = {ref.chunk_id for result in measured.results for ref in result.all_scores}
         kept = {chunk.chunk_id for chunk in self.found.chunks} | used
         config = services.settings.caps()

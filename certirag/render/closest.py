@@ -1,32 +1,32 @@
 """The passages that came nearest to an answer, and what each lacks: evidence for nothing.
 
-Derived from the record alone, so that each display can do it again (RFC-0004 §8.2).
+Those of claims are derived from the record alone, so that each display can do it again (RFC-0004
+§8.2). Those of a question without a claim were read by a network: the record carries them.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
-from certirag.claim_ir.asked import AskedWord, asked_words
-from certirag.claim_ir.relevance import has_term, stems
 from certirag.core.claim import Claim
-from certirag.core.judgement import Reference
+from certirag.core.judgement import ANSWERS, Reference
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import SpanScore, is_score
 from certirag.render.abstain import Grounds
 
 MAX_REFERENCES: Final = 3
+# A passage, and how surely it answers; None where it instructs a model.
+Rated = tuple[EvidenceChunk, SentenceSpan, float | None]
 
 
 def closest_references(claims: Sequence[Claim], grounds: Grounds) -> tuple[Reference, ...]:
-    """Return at most three passages: the best scored ones, or those with most of the question.
+    """Return at most three passages, those that were scored best for or against the claims.
 
     A span that does not resolve, or that a reader of the document cannot see, is never shown.
     """
-    scored = list(_scored(claims, grounds))
-    return tuple(scored or _found(grounds))[:MAX_REFERENCES]
+    return tuple(islice(_scored(claims, grounds), MAX_REFERENCES))
 
 
 def _scored(claims: Sequence[Claim], grounds: Grounds) -> Iterator[Reference]:
@@ -67,36 +67,31 @@ def _lacks(score: SpanScore, claim_id: str, grounds: Grounds) -> str:
     return f"supports claim {claim_id} with {entailed:.2f}, but {but}"
 
 
-def _found(grounds: Grounds) -> Iterator[Reference]:
-    """Yield from each chunk in order of rank the sentence that holds most of the question."""
-    words = asked_words(grounds.question)
-    ranked = sorted(grounds.chunks, key=lambda c: (c.retrieval.rank or 10_000, c.chunk_id))
-    weigh = _weights(words, ranked)
-    best = []
-    for place, chunk in enumerate(ranked):
-        spans = [s for s in chunk.spans if whole_span(chunk, s.span_id) is not None]
-        if not spans:
-            continue
-        span = max(spans, key=lambda s: (_held(words, weigh, s.sentence), -s.start))
-        share = _held(words, weigh, f"{chunk.context}\n{span.sentence}")
-        best.append((-share, place, chunk, span))
-    for _, _, chunk, span in sorted(best, key=lambda row: row[:2]):
-        yield _reference(chunk, span, "it was found for the question and does not answer it")
+def found_references(rated: Iterable[Rated]) -> tuple[Reference, ...]:
+    """Return the passages that were found for a question, with how surely each answers it."""
+    return tuple(_reference(chunk, span, _answers(how)) for chunk, span, how in rated)
 
 
-def _weights(words: Sequence[AskedWord], chunks: Sequence[EvidenceChunk]) -> dict[str, float]:
-    """Return for each term how much it tells: the rarer among *chunks*, the more; verbs little."""
-    texts = [stems(f"{chunk.context}\n{chunk.text}") for chunk in chunks]
-    found = {}
-    for word in words:
-        having = sum(has_term(word.term, text) for text in texts)
-        found[word.term] = math.log(1.0 + (len(texts) + 1) / (having + 0.5))
-    return found
+def carried_references(
+    references: Sequence[Reference], chunks: Sequence[EvidenceChunk]
+) -> tuple[Reference, ...]:
+    """Return what a record says of passages, of those that resolve to just what they quote."""
+    known = {chunk.chunk_id: chunk for chunk in chunks}
+    found = []
+    for one in references[:MAX_REFERENCES]:
+        chunk = known.get(one.chunk_id)
+        span = None if chunk is None else whole_span(chunk, one.span_id)
+        if chunk is not None and span is not None and span.sentence == one.quote:
+            found.append(_reference(chunk, span, one.why))
+    return tuple(found)
 
 
-def _held(words: Sequence[AskedWord], weigh: dict[str, float], text: str) -> float:
-    held = stems(text)
-    return round(math.fsum(weigh[w.term] for w in words if has_term(w.term, held)), 9)
+def _answers(how: float | None) -> str:
+    if how is None:
+        return "it reads as an instruction to a model, and was ignored"
+    if how < ANSWERS:
+        return f"it answers the question with {how:.2f}; {ANSWERS:.2f} is needed"
+    return f"it answers the question with {how:.2f}, and no claim here says it"
 
 
 def whole_span(chunk: EvidenceChunk, span_id: str) -> SentenceSpan | None:

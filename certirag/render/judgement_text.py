@@ -11,7 +11,7 @@ from typing import Final
 
 from certirag.core.judgement import ANSWERS, ConfidenceBasis, Filter, Reference, Suggestions
 from certirag.render.abstain import Grounds, lacks_answer
-from certirag.render.closest import closest_references
+from certirag.render.closest import carried_references, closest_references
 from certirag.render.inert import inert_html, visible
 from certirag.render.present import Presentation
 
@@ -40,7 +40,9 @@ def nearest_passages(presentation: Presentation) -> tuple[Reference, ...]:
         return ()
     record, policy = presentation.record, presentation.policy
     grounds = Grounds.of(record, policy)
-    return closest_references(record.claim_ir.claims, grounds)
+    scored = closest_references(record.claim_ir.claims, grounds)
+    carried = record.answer.closest_references
+    return scored or carried_references(carried, record.retrieval.chunks)
 
 
 def is_disagreement(presentation: Presentation) -> bool:

@@ -136,6 +136,27 @@ def answers_in(reader: Reader, question: str, statements: Sequence[tuple[str, st
     return _of_statements(reader, question, statements, [text for _, text in statements])
 
 
+def nearest(
+    question: str, chunks: Sequence[EvidenceChunk], reader: Reader, *, most: int
+) -> list[tuple[EvidenceChunk, SentenceSpan, float | None]]:
+    """Return the *most* sentences that answer best, and how surely; None for what instructs."""
+    seen: dict[str, Place] = {}
+    for chunk in chunks:
+        for span in chunk.spans:
+            if span.visible and span.sentence.strip():
+                seen.setdefault(span.sentence, (chunk, span))
+    places = list(seen.values())
+    if not places or not any(map(str.isalnum, question)):
+        return []
+    scores = reader.relevance(question, [(chunk.context, span.sentence) for chunk, span in places])
+    best = sorted(zip(scores, places, strict=True), key=lambda one: -one[0])[:most]
+    told = reader.instructs([span.sentence for _, (_, span) in best])
+    return [
+        (chunk, span, None if instructs else score)
+        for (score, (chunk, span)), instructs in zip(best, told, strict=True)
+    ]
+
+
 def _of_statements(
     reader: Reader, question: str, statements: Sequence[tuple[str, str]], sources: Sequence[str]
 ) -> list[float]:

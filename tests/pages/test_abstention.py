@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import pytest
 from builders import FACTS, Statement, answer_record, hostile_strings
+from fakes import WordReader
 from gate_cases import POLICY, chunk, export
 from page_stage import captions_of, chips_of, html_of
 
 from certirag.core.judgement import Filter, Suggestion, Suggestions
 from certirag.render import certify
 from certirag.render.abstain import with_suggestions
+from certirag.render.closest import found_references
+from certirag.retrieve.relevance import nearest
 
 QUERY = "What does “Leave policy” say about leave under “Annual leave”?"
 HELP = Suggestions(
@@ -29,12 +32,13 @@ def _refused(question="How much leave in Norway?", suggestions=HELP, of=None) ->
     """Return the export of an answer without a claim."""
     of = of or chunk()
     _, summary = certify([], [], [of], POLICY, question=question)
+    near = found_references(nearest(question, [of], WordReader(), most=3))
     whole = answer_record([], question=question)
     return export(
         replace(
             whole,
             retrieval=replace(whole.retrieval, chunks=(of,)),
-            answer=with_suggestions(summary, suggestions),
+            answer=replace(with_suggestions(summary, suggestions), closest_references=near),
         )
     )
 
@@ -58,7 +62,7 @@ def test_the_panel_says_why_what_came_near_and_what_to_ask(open_page, stage, mod
         "Nothing was found here that says something on this",
         "no claims",
         "Quoted from",
-        "Not enough: it was found for the question and does not answer it",
+        "Not enough: it answers the question with 0.33; 0.50 is needed",
         QUERY,
         "“Annual leave” in “Leave policy” holds “leave”",
         "Document “Leave policy” (3 near passages)",

@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 from builders import FACTS, Statement, answer_record, hostile_record
+from fakes import WordReader
 from gate_cases import CLAIM, POLICY, TRUSTED, chunk, export, record, result, score
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,9 +23,15 @@ from certirag.core.judgement import REASON_CODES, ConfidenceBasis, Suggestion, S
 from certirag.core.text import RetrievalScores, sha256_hex
 from certirag.render import Mode, certify, present, presentation_html
 from certirag.render.abstain import REASONS, Grounds, lacks_answer, with_suggestions
-from certirag.render.closest import MAX_REFERENCES, closest_references
+from certirag.render.closest import (
+    MAX_REFERENCES,
+    carried_references,
+    closest_references,
+    found_references,
+)
 from certirag.render.confidence import CAVEATS, confidence_of, evidence_quality, with_caveats
 from certirag.render.judgement_text import judgement_lines
+from certirag.retrieve.relevance import nearest
 
 LADDER = ("insufficient_evidence", "low", "medium", "high")
 GOOD, WEAK, AGAINST = (
@@ -192,11 +199,30 @@ def _no_claims(question: str, *chunks) -> AnswerSummary:
 
 
 def test_the_nearest_passages_say_what_they_lack() -> None:
-    """Without a claim: the sentence with most of the question, and that it does not answer."""
-    near = _no_claims("How much annual leave is there in Norway?", chunk()).closest_references
-    assert [r.quote for r in near] == [CLAIM.text]
-    assert near[0].why == "it was found for the question and does not answer it"
+    """Without a claim: what a reader says of them, best first, instructions by name."""
+    of = chunk()
+    asked = "How much annual leave is there in Norway?"
+    near = found_references(nearest(asked, [of], WordReader(), most=MAX_REFERENCES))
+    assert near[0].quote == CLAIM.text
+    assert near[0].why == "it answers the question with 0.40; 0.50 is needed"
     assert (near[0].title, near[0].section) == ("Leave policy", "Annual leave")
+    span = of.spans[0]
+    told = found_references([(of, span, None), (of, span, 0.9)])
+    assert told[0].why == "it reads as an instruction to a model, and was ignored"
+    assert told[1].why == "it answers the question with 0.90, and no claim here says it"
+    assert _no_claims(asked, of).closest_references == ()
+    assert nearest("?", [of], WordReader(), most=3) == []
+
+
+def test_a_passage_that_a_record_carries_is_shown_where_it_is_what_it_quotes() -> None:
+    """A record may say of a passage what it likes; the words are those of the passage."""
+    of = chunk()
+    (one, *_) = found_references(nearest("How much leave?", [of], WordReader(), most=1))
+    assert carried_references([one], [of]) == (one,)
+    assert carried_references([replace(one, title="Another")], [of]) == (one,)
+    for forged in (replace(one, quote="Leave is unlimited."), replace(one, span_id="s9")):
+        assert carried_references([forged], [of]) == ()
+    assert carried_references([one], []) == ()
 
 
 def test_the_nearest_passages_of_claims_say_their_scores() -> None:
