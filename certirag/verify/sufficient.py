@@ -175,19 +175,22 @@ def _sufficient(c: Candidates, judged: Sequence[SpanSet]) -> SpanSet | None:
 def _partners(c: Candidates, first: Members, others: Sequence[SpanSet]) -> list[Candidate]:
     """Return the spans to try beside *first*, those that add most ahead.
 
-    Where a class asks for several pieces of evidence, the best-scored spans with other words
-    come first instead, for there each must speak for the claim. Of one document only spans under
-    the same headings go together: read side by side, neither would stand under its own.
+    Only spans under the same headings of one document go together: read side by side, those of two
+    would stand under neither's own, and what a network makes of sentences that never stood together
+    is a guess. Where a class asks for several pieces of evidence, they may be of several documents,
+    and the best-scored spans with other words come first, for there each must speak for the claim.
     """
     said = {member.span.sentence for member in first}
+    several = _WANTED.get(c.claim.risk_class, 1) > 1
     place = {member.chunk.doc_id: member.chunk.context for member in first}
     spans = [
         span
         for span in (s.members[0] for s in others)
         if span.span.sentence not in said
-        and place.get(span.chunk.doc_id, span.chunk.context) == span.chunk.context
+        and place.get(span.chunk.doc_id, span.chunk.context if several else None)
+        == span.chunk.context
     ]
-    if _WANTED.get(c.claim.risk_class, 1) > 1:
+    if several:
         return spans
     return sorted(spans, key=lambda s: -_gain(c.claim, first, s))  # stable: ties by score
 

@@ -321,7 +321,8 @@ def test_citations_that_support_only_together_are_valid_together() -> None:
     def both(pair: Pair) -> float:
         return 0.95 if "27 days" in pair.evidence and "288" in pair.evidence else 0.3
 
-    claim = claim_of("Employees receive 27 days of leave when revenue was 288 million dollars.")
+    text = "Employees receive 27 days of leave when revenue was 288 million dollars."
+    claim = replace(claim_of(text), risk_class="comparative_claim")
     idle = chunk_of("The canteen has leave menus.", name="menu")
     first, second, third = (Citation("c1", d) for d in (LEAVE_ID, REPORT_ID, "menu"))
     chunks = (*CHUNKS, idle)
@@ -331,6 +332,8 @@ def test_citations_that_support_only_together_are_valid_together() -> None:
     assert found[0].entailed == 0.95
     alone = judge_citations([claim], [first], chunks, Says(both))
     assert alone[0].verdict != "VALID"
+    plain = judge_citations([claim_of(text)], [first, second], chunks, Says(both))
+    assert not any(j.together for j in plain), "documents are not read together for it"
 
 
 def test_citations_of_unknown_claims_and_odd_targets_are_refused() -> None:

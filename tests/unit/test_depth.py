@@ -142,7 +142,7 @@ def test_a_contradiction_is_seen_at_every_depth(depth: str) -> None:
 def test_high_that_does_not_suffice_is_looked_at_again() -> None:
     """A claim that no single span supports gets the whole look: no true claim is lost to routing."""
     alpha, beta = "The Orlen crane was bought from Keswick.", "Keswick belongs to the Dorrin group."
-    chunks = [chunk_of(alpha, name="a"), chunk_of(beta, name="b")]
+    chunks = [chunk_of(alpha), chunk_of(beta, place=1)]
     candidates = candidates_of("The Orlen crane was bought from the Dorrin group.", chunks)
     both = Judgement("entailed", 0.95, 0.05, 0.0)
     verifier = Recording({f"{alpha}\n{beta}": both})

@@ -80,8 +80,8 @@ def measured(
 
 
 def documents(*sentences: str) -> list[EvidenceChunk]:
-    """Return one document for each sentence, in order."""
-    return [chunk_of(text, name=f"d{n}") for n, text in enumerate(sentences)]
+    """Return one document with a chunk for each sentence, in order."""
+    return [chunk_of(text, place=n) for n, text in enumerate(sentences)]
 
 
 def test_one_span_that_suffices_is_attached_alone() -> None:
@@ -178,6 +178,14 @@ def test_a_comparison_keeps_two_spans_though_one_would_do() -> None:
     assert sentences == [ALPHA, BETA]
 
 
+def test_sentences_of_two_documents_are_one_proof_of_a_comparison_alone() -> None:
+    """A network was seen to join two unrelated sentences of two documents to a false claim."""
+    sets = {frozenset([ALPHA]): 0.4, frozenset([ALPHA, BETA]): 0.93}
+    chunks = [chunk_of(ALPHA, name="d1"), chunk_of(BETA, name="d2"), chunk_of(NOISE, name="d3")]
+    assert measured(sets, chunks)[0] == [ALPHA]
+    assert measured(sets, chunks, risk="comparative_claim")[0] == [ALPHA, BETA]
+
+
 def test_a_comparison_drops_the_third_and_never_the_second() -> None:
     """The minimum of the class bounds what may be dropped."""
     sets = {
@@ -226,8 +234,8 @@ def test_the_digest_is_of_the_set_that_was_judged() -> None:
 def test_what_is_only_quoted_proves_nothing_together() -> None:
     """A set of two chunks has no window; a quoted sentence in it is found out all the same."""
     sets = {frozenset([ALPHA]): 0.4, frozenset([ALPHA, GAMMA]): 0.93}
-    free = [chunk_of(f"{ALPHA} {BETA}", title="Crane file"), chunk_of(GAMMA, name="d2")]
-    quoted = [chunk_of(f'He wrote: "{BETA} {ALPHA} {BETA}"', title="Crane file"), free[1]]
+    free = [chunk_of(f"{ALPHA} {BETA}"), chunk_of(GAMMA, place=1)]
+    quoted = [chunk_of(f'He wrote: "{BETA} {ALPHA} {BETA}"'), free[1]]
     assert len(measured(sets, free)[0]) == 2
     assert len(measured(sets, quoted)[0]) == 1
 
