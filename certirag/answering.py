@@ -11,6 +11,7 @@ from functools import partial
 from itertools import count
 from typing import Final, Literal, NamedTuple
 
+from certirag.claim_ir.extractive import FALL_OFF
 from certirag.claim_ir.generate_steps import excerpt
 from certirag.core.certificate import (
     AnswerRecord,
@@ -52,6 +53,16 @@ class _Decided(NamedTuple):
     chunks: tuple[EvidenceChunk, ...]
     decisions: tuple[RendererDecision, ...]
     summary: AnswerSummary
+
+
+def _borne_out(of: _Decided) -> set[str]:
+    return {d.claim_id for d in of.decisions if d.render_state == "VERIFIED"}
+
+
+def _surest(of: _Decided) -> float:
+    """Return how surely the best claim that is borne out answers; 0 without one."""
+    stand = _borne_out(of)
+    return max((c.relevance or 0.0 for c in of.claim_ir.claims if c.id in stand), default=0.0)
 
 
 @dataclass(slots=True)
@@ -127,19 +138,17 @@ class GrowingAnswer:
         )
         return signed_answer(record, services, self.request, complete=finished)
 
-    def is_answered(self, claim_ir: ClaimIR) -> bool:
-        """Say whether claims of *claim_ir* that are borne out answer all that is asked."""
-        summary = self._decided(claim_ir).summary
-        return summary.decision != "REJECT" and summary.reason_code not in _OPEN
-
     def with_quotes(
         self, claim_ir: ClaimIR, quotes: Sequence[Claim]
     ) -> tuple[ClaimIR, tuple[str, ...]]:
-        """Return *claim_ir* with those of *quotes* that are borne out, and the ids that they have.
+        """Return *claim_ir* with *quotes* where it says less than they do, and the ids that they have.
 
-        The claims that are not borne out are left out then, and named: the parts before have
-        them. Without a quote that is borne out all stays as it is.
+        That is so where no claim that is borne out answers as surely as the best quote, or a part
+        of the question stays open. Quotes that are borne out then stand with the claims that are,
+        the best first; the claims that are not are left out, and named: the parts before have them.
         """
+        written = self._decided(claim_ir)
+        best = _surest(written)
         said = {claim.text.casefold() for claim in claim_ir.claims}
         taken = {claim.id for claim in claim_ir.claims}
         free = (name for name in map("c{}".format, count(1)) if name not in taken)
@@ -148,19 +157,21 @@ class GrowingAnswer:
             for quote in quotes
             if quote.text.casefold() not in said
         ]
-        before = replace(self)
+        before = self.measured
         self.measure(tuple(fresh))
         whole = self._decided(replace(claim_ir, claims=(*claim_ir.claims, *fresh)))
-        stand = {d.claim_id for d in whole.decisions if d.render_state == "VERIFIED"}
+        stand = _borne_out(whole)
         quoted = tuple(claim.id for claim in fresh if claim.id in stand)
-        if not quoted:
-            self.measured = before.measured
+        answered = written.summary.decision != "REJECT" and written.summary.reason_code not in _OPEN
+        if not quoted or (answered and best >= FALL_OFF * _surest(whole)):
+            self.measured = before
             return claim_ir, ()
         self.measured = self.measured.of(stand)
         self.citations = tuple(c for c in self.citations if c.claim_id in stand)
         lost = [claim for claim in claim_ir.claims if claim.id not in stand]
         lines = [f"{claim.id}, which is not borne out: '{excerpt(claim.text)}'" for claim in lost]
-        kept = [claim for claim in (*claim_ir.claims, *fresh) if claim.id in stand]
+        kept = [claim for claim in whole.claim_ir.claims if claim.id in stand]
+        kept.sort(key=lambda claim: -(claim.relevance or 0.0))
         return replace(claim_ir, claims=tuple(kept), dropped=(*claim_ir.dropped, *lines)), quoted
 
     @property

@@ -7,19 +7,22 @@ later verified, for every claim searches the whole corpus again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
-from certirag.claim_ir.extractive import Candidate, claims_from_evidence
+from certirag.claim_ir.asked import part_of
+from certirag.claim_ir.extractive import RELATED, Candidate, claims_from_evidence
 from certirag.claim_ir.generate_cited import generate_then_cite
 from certirag.claim_ir.generate_interleaved import interleaved
 from certirag.claim_ir.generate_quoted import quoted
 from certirag.claim_ir.generate_steps import DraftStep
 from certirag.core.claim import ClaimIR
 from certirag.core.generation import PromptIdentity, Strategy
+from certirag.ports import Reader
 from certirag.retrieve.hybrid import RetrievalOutcome
 from certirag.retrieve.preselect import Preselection, PreselectionRules, every_span, preselect
 from certirag.retrieve.preselect import Strategy as Relevance
+from certirag.retrieve.relevance import answers_in
 from certirag.services import Services, Writer
 from certirag.verify.candidates import Candidate as Scored
 from certirag.verify.judge import judge_pairs
@@ -31,6 +34,9 @@ PROMPT_OF: Final[dict[Strategy, str]] = {
     "strict-quote": "quoted",
     "prose": "prose",
 }
+# A model is shown so many sentences: the best, and at least a few where none is on the topic.
+_MOST_READ: Final = 24
+_FEWEST: Final = 3
 # Requests that reference-first writing may make for each claim that it is to bring.
 _TRIES_PER_CLAIM: Final = 3
 
@@ -59,6 +65,21 @@ def extracted(question: str, spans: Preselection, services: Services) -> ClaimIR
     return claims_from_evidence(question, spans.candidates, services.reader, max_claims=most)
 
 
+def _read(question: str, candidates: Sequence[Candidate], reader: Reader) -> tuple[Candidate, ...]:
+    """Return those of *candidates* that say something on *question*, best first, a few at least.
+
+    What instructs a model comes last, and is shown to one only where there is nothing else.
+    """
+    parts = reader.parts(question)
+    asked = [part_of(question, part) for part in parts] if len(parts) > 1 else [question]
+    statements = [(c.chunk.context, c.span.sentence) for c in candidates]
+    each = [answers_in(reader, one, statements) for one in asked]
+    rated = [max(own) for own in zip(*each, strict=True)]
+    best = sorted(zip(rated, candidates, strict=True), key=lambda one: -one[0])
+    kept = enumerate(best[:_MOST_READ])
+    return tuple(c for at, (how, c) in kept if how >= RELATED or at < _FEWEST)
+
+
 def strategy_of(writer: Writer, services: Services) -> Strategy:
     """Return the strategy in force: reference first can be switched off (fifth seed, B)."""
     if writer.strategy == "interleaved" and not services.settings.enable_interleaved_generation:
@@ -82,7 +103,10 @@ def written(
     strategy = strategy_of(writer, services)
     prompt = writer.prompts[PROMPT_OF[strategy]]
     most = services.settings.max_claims
-    given = (question, spans.candidates, writer.model, prompt, secrets.token_hex(16))
+    candidates = spans.candidates
+    if services.settings.enable_evidence_preselection:
+        candidates = _read(question, candidates, services.reader)
+    given = (question, candidates, writer.model, prompt, secrets.token_hex(16))
     if strategy == "strict-quote":
         return quoted(*given, services.split, max_claims=most)
     if strategy == "generate-then-cite":

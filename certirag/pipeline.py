@@ -150,7 +150,7 @@ def _written_answer(
 ) -> Iterator[SignedAnswer]:
     """Yield an answer part by part while the model writes, whatever becomes of the model.
 
-    Where nothing that it wrote answers and is borne out, the last part quotes the documents.
+    Where the documents answer better than what it wrote and is borne out, the last part quotes them.
     """
     services = answer.services
     strategy = strategy_of(writer, services)
@@ -180,8 +180,8 @@ def _written_answer(
     quoted: tuple[str, ...] = ()
     if note:
         progress(note, 4, 5)
-    if end not in _REFUSED_WHOLE and not answer.is_answered(claim_ir):
-        progress("Looking for sentences to quote", 4, 5)
+    if end not in _REFUSED_WHOLE:
+        progress("Comparing with what the documents say", 4, 5)
         quotes = extracted(answer.question, spans, services)
         claim_ir, quoted = answer.with_quotes(claim_ir, quotes.claims)
     record = replace(record, part=record.part + 1, end=end, note=note, quoted=quoted)

@@ -128,7 +128,16 @@ class Written:
 
     @property
     def record(self) -> AnswerRecord:
-        return self.parts[-1]
+        """The last part; where that quotes the documents instead, the one before it, if any."""
+        quotes = self.model is not None and self.parts[-1].generation.quoted
+        return self.parts[-2] if quotes and len(self.parts) > 1 else self.parts[-1]
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the model wrote; without one, all claims."""
+        generation = self.record.generation
+        quoted = () if generation is None else generation.quoted
+        return tuple(c for c in self.record.claim_ir.claims if c.id not in quoted)
 
 
 def wrote(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certirag.adapters.reranker_late_interaction import LateInteractionReranker
 from certirag.core.models import ModelIdentity
-from certirag.ports import Embedder, Judgement, Pair, Verifier
+from certirag.ports import Embedder, Judgement, Pair, Reader, Verifier
 from certirag.services import Services
 
 
@@ -62,12 +64,47 @@ class RememberedVectors:
         return tuple(self._tokens[text] for text in texts)
 
 
+class RememberedReader:
+    """Answers as *reader* did when it was first asked, statement by statement."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self.parts = cache(reader.parts)
+        self._known: dict[tuple[str, ...], dict[Any, Any]] = {}
+
+    @property
+    def identity(self) -> ModelIdentity:
+        return self._reader.identity
+
+    def relevance(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return one probability per statement."""
+        ask = partial(self._reader.relevance, question)
+        return self._asked(("relevance", question), ask, statements)
+
+    def order(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return one score per statement."""
+        return self._asked(("order", question), partial(self._reader.order, question), statements)
+
+    def instructs(self, texts: Sequence[str]) -> Sequence[bool]:
+        """Return one verdict per text."""
+        return self._asked(("instructs",), self._reader.instructs, texts)
+
+    def _asked(
+        self, of: tuple[str, ...], ask: Callable[[Any], Sequence[Any]], items: Sequence[Any]
+    ) -> list[Any]:
+        known = self._known.setdefault(of, {})
+        new = [item for item in dict.fromkeys(items) if item not in known]
+        known.update(zip(new, ask(new), strict=True) if new else ())
+        return [known[item] for item in items]
+
+
 def remembering_services(services: Services) -> Services:
-    """Return *services* with its verifier and its embedder asked the same thing once."""
+    """Return *services* with its verifier, embedder and reader asked the same thing once."""
     vectors = RememberedVectors(services.embedder)
     return replace(
         services,
         verifier=Remembered(services.verifier),
         embedder=vectors,
+        reader=RememberedReader(services.reader),
         reranker=LateInteractionReranker(vectors),
     )

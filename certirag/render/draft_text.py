@@ -33,8 +33,8 @@ _MOST: Final = 40  # lines of one kind; a record may hold far more than anybody 
 _DIGEST: Final = 12
 _FAULTS: Final = frozenset(get_args(GroundingFault))
 QUOTED: Final = (
-    "The language model did not answer all of this from the documents: what it left open is "
-    "quoted from them."
+    "The documents answer this better than what the language model wrote: sentences of them are "
+    "quoted."
 )
 _WHAT_HOLDS: Final = "What was certified before stands."
 _BECAME: Final[Mapping[CorrectionKind, str]] = {

@@ -272,7 +272,7 @@ def quoted_instead(printed: str, record: AnswerRecord) -> None:
     (claim,) = record.claim_ir.claims
     assert (claim.text, record.generation.quoted) == (RIGHT, (claim.id,))
     assert printed.count(BADGE) == 1
-    assert "quoted from them" in printed
+    assert "sentences of them are quoted" in printed
 
 
 @pytest.mark.parametrize(

@@ -61,16 +61,14 @@ def counted(answers: tuple[Written, ...]) -> Row:
     """Return the counts of one strategy; claims of no draft are claims of the documents."""
     row = Row()
     for own in answers:
-        record, verified = own.record, verified_ids(own.record)
+        verified = verified_ids(own.record)
         row.requests += 0 if own.model is None else own.model.asked
-        row.claims += len(record.claim_ir.claims)
-        row.verified += len(verified)
+        row.claims += len(own.claims)
+        row.verified += len(verified & {claim.id for claim in own.claims})
         if own.model is None:
             continue
         hit = set()
-        for claim in record.claim_ir.claims:
-            if claim.id in record.generation.quoted:
-                continue
+        for claim in own.claims:
             errors = written_errors(claim, own)
             hit |= errors
             row.errors_verified += len(errors) if claim.id in verified else 0
@@ -107,12 +105,12 @@ def test_every_part_is_sound_and_takes_no_badge_back(bench: Bench, written, stra
 def test_the_record_names_strategy_prompt_and_model(written, strategy: Strategy) -> None:
     """A reader of the certificate knows who wrote, how, and from which words of ours."""
     for own in written(strategy):
-        generation = own.record.generation
+        generation = own.parts[-1].generation
         prompt = prompt_text(PROMPT_OF[strategy])
         assert generation.strategy == strategy
         assert [(p.name, p.sha256) for p in generation.prompts] == [(prompt.name, prompt.sha256)]
         assert "generator" in {model.role for model in own.record.models}
-        assert generation.end == ("complete" if own.record.claim_ir.claims else "abstained")
+        assert generation.end == ("complete" if own.claims else "abstained")
 
 
 def test_an_extractive_answer_names_no_generator(written) -> None:

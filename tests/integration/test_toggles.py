@@ -410,7 +410,7 @@ def test_written_answers_keep_the_contract(remembering: Bench, toggles: dict[str
         assert [p.name for p in own.record.generation.prompts] == [PROMPT_OF[effective]]
         assert (model.asked == 1) is not on
         shown += len(verified_ids(own.record))
-        for claim in own.record.claim_ir.claims:
+        for claim in own.claims:
             if claim.id in verified_ids(own.record):
                 assert not written_errors(claim, own), claim.text
         assert check(own.last.export, bench.services.trusted).verdict == "VALID"
