@@ -260,6 +260,19 @@ def test_a_model_that_finds_no_answer_is_no_failure(home: Path) -> None:
         quoted_instead(*output_of(ask(home, played.url)))
 
 
+def test_what_the_documents_answer_better_is_quoted_first(home: Path) -> None:
+    """A true sentence beside the question keeps its badge, behind the one that answers."""
+    beside = "Public holidays are not counted as annual leave."
+    with endpoint(saying(claims(beside, WRONG))) as played:
+        done, record = ask(home, played.url)
+    assert done.returncode == 0
+    assert [claim.text for claim in record.claim_ir.claims] == [RIGHT, beside]
+    assert record.generation.quoted == (record.claim_ir.claims[0].id,)
+    assert any("not borne out" in line and "40 days" in line for line in record.claim_ir.dropped)
+    assert done.stdout.count(BADGE) == 2
+    assert done.stdout.index(RIGHT) < done.stdout.index(beside)
+
+
 def output_of(
     asked: tuple[subprocess.CompletedProcess[str], AnswerRecord],
 ) -> tuple[str, AnswerRecord]:
