@@ -12,7 +12,6 @@ from itertools import count
 from typing import Final, Literal, NamedTuple
 
 from certirag.claim_ir.extractive import FALL_OFF
-from certirag.claim_ir.generate_steps import excerpt
 from certirag.core.certificate import (
     AnswerRecord,
     AnswerSummary,
@@ -145,7 +144,7 @@ class GrowingAnswer:
 
         That is so where no claim that is borne out answers as surely as the best quote, or a part
         of the question stays open. Quotes that are borne out then stand with the claims that are,
-        the best first; the claims that are not are left out, and named: the parts before have them.
+        the best first; the claims that are not are left out, by id: the parts before have them.
         """
         written = self._decided(claim_ir)
         best = _surest(written)
@@ -168,8 +167,9 @@ class GrowingAnswer:
             return claim_ir, ()
         self.measured = self.measured.of(stand)
         self.citations = tuple(c for c in self.citations if c.claim_id in stand)
-        lost = [claim for claim in claim_ir.claims if claim.id not in stand]
-        lines = [f"{claim.id}, which is not borne out: '{excerpt(claim.text)}'" for claim in lost]
+        # Without their words: strict mode shows these lines, and some may be contradicted.
+        lost = [claim.id for claim in claim_ir.claims if claim.id not in stand]
+        lines = [f"{name} is not borne out by the documents" for name in lost]
         kept = [claim for claim in whole.claim_ir.claims if claim.id in stand]
         kept.sort(key=lambda claim: -(claim.relevance or 0.0))
         return replace(claim_ir, claims=tuple(kept), dropped=(*claim_ir.dropped, *lines)), quoted

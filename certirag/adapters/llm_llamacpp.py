@@ -76,12 +76,11 @@ class LlamaCppModel:
 
 def _file_of(name: str) -> Path:
     """Return the GGUF file that *name* is, or that the package *name* holds; ModelError for none."""
-    path = Path(name)
-    if path.is_file():
-        return path
     try:
+        if Path(name).is_file():
+            return Path(name)
         held = [file for file in files(name) or () if file.suffix == ".gguf"]
-    except (PackageNotFoundError, ValueError):
+    except (PackageNotFoundError, ValueError, OSError):  # a name may be too long for a file
         held = []
     if len(held) == 1 and (found := Path(str(held[0].locate()))).is_file():
         return found

@@ -89,7 +89,14 @@ def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
     other, cut = tmp_path / "other.gguf", tmp_path / "cut.gguf"
     other.write_text("no model")
     cut.write_bytes(b"GGUF" + bytes(4_000))
-    for name in (str(tmp_path / "none.gguf"), str(other), str(cut), "pytest", "no-such-package"):
+    for name in (
+        str(tmp_path / "none.gguf"),
+        str(other),
+        str(cut),
+        "pytest",
+        "no-such-package",
+        "x" * 5_000,
+    ):
         with pytest.raises(ModelError) as caught:
             LlamaCppModel(name)
         assert "\n" not in str(caught.value)
