@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Raise it whenever these files, or the text that is embedded of a chunk, change their meaning.
-FORMAT: Final = 1
+FORMAT: Final = 2
 CURRENT: Final = "CURRENT"
 MANIFEST: Final = "manifest.json"
 CHUNKS: Final = "chunks.jsonl"

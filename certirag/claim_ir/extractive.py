@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from certirag.claim_ir.asked import part_of
-from certirag.claim_ir.lists import lead_stem, list_item, unbulleted
+from certirag.claim_ir.lists import LEFT_OUT, as_quoted, list_around, unbulleted
 from certirag.claim_ir.quantities import find_quantities
 from certirag.claim_ir.selfcontained import pointing_words
-from certirag.claim_ir.split import is_table_row
 from certirag.claim_ir.statement import (
     MAX_CLAIM_TOKENS,
     Statement,
@@ -44,6 +43,7 @@ _OF_THE_ROW: Final = 0.90  # a column that answers nearly as surely as the best 
 _OF_A_PART: Final = 2  # sentences, where two things are asked
 _LOOKED_INTO: Final = 12
 _MOST_TOGETHER: Final = 3  # sentences of one quotation
+_LONGEST_LIST: Final = MAX_CLAIM_TOKENS - 8  # words, so that a heading has room before it
 _DUPLICATE: Final = 0.85
 
 
@@ -145,21 +145,13 @@ def _rated(question: str, candidates: Sequence[Candidate], reader: Reader) -> li
     )
     ranked = sorted((one for one in scores if one[2] >= RELATED), key=lambda one: -one[1])
     first = ranked[:_LOOKED_INTO]
-    told = reader.instructs([_paragraph(candidate) for candidate, _, _ in first])
+    told = reader.instructs([candidate.chunk.text for candidate, _, _ in first])
     made = [
         _Rated(candidate, order, relevance, _claims(candidate))
         for (candidate, order, relevance), instructs in zip(first, told, strict=True)
         if not instructs
     ]
     return [one for one in made if one.claims]
-
-
-def _paragraph(candidate: Candidate) -> str:
-    """Return the paragraph of the sentence: an instruction shows in what stands around it."""
-    text, span = candidate.chunk.text, candidate.span
-    start = text.rfind("\n\n", 0, span.start)
-    end = text.find("\n\n", span.end)
-    return text[max(0, start) : end if end >= 0 else len(text)].strip()
 
 
 def _is_usable(candidate: Candidate) -> bool:
@@ -203,7 +195,7 @@ def _states(candidate: Candidate) -> bool:
         return True
     fragment = any("heading or a fragment" in problem for problem in unfit)
     figure = any(c.isdigit() for c in text) and _heading_noun(candidate.chunk)
-    return fragment and bool(_lead(candidate) is not None or figure)
+    return bool(list_around(candidate.chunk, candidate.span)) or (fragment and bool(figure))
 
 
 def _distinct(rated: Sequence[_Rated]) -> list[_Rated]:
@@ -227,21 +219,7 @@ def _same(one: Candidate, other: Candidate) -> bool:
 
 
 def _words(candidate: Candidate) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+(?:[.,]\d+)*", candidate.span.sentence.lower()))
-
-
-def _lead(candidate: Candidate) -> SentenceSpan | None:
-    """Return the span that leads into the list item *candidate* ("… patients with:")."""
-    for span in reversed([s for s in candidate.chunk.spans if s.end <= candidate.span.start]):
-        if not span.visible:
-            continue
-        if span.sentence.rstrip().endswith(":"):
-            return span if lead_stem(span.sentence) else None
-        if span.sentence.rstrip().endswith((".", "!", "?")):
-            ends = problems(unbulleted(span.sentence), max_tokens=MAX_CLAIM_TOKENS)
-            if not any("heading or a fragment" in problem for problem in ends):
-                return None
-    return None
+    return frozenset(re.findall(r"\w+(?:[.,]\d+)*", _self_contained(candidate).text.lower()))
 
 
 def _claims(candidate: Candidate) -> list[Claim]:
@@ -252,12 +230,7 @@ def _claims(candidate: Candidate) -> list[Claim]:
     """
     statement = _self_contained(candidate)
     spans = _quoted(candidate)
-    lead = _lead(candidate)
-    if lead is not None and statement.text.startswith(lead_stem(lead.sentence)):
-        spans.insert(0, lead)  # what the item says is only half of the claim
-    whole = make_claim(
-        statement.text, statement.start, statement.end, statement.given, quoted=not statement.given
-    )
+    whole = make_claim(statement.text, statement.start, statement.end, statement.given, quoted=True)
     claims = (whole,) if not whole.problems else statement_claims(statement)
     references = tuple(SpanRef(candidate.chunk.chunk_id, span.span_id) for span in spans)
     return [
@@ -287,11 +260,16 @@ def _in_columns(question: str, candidate: Candidate, claim: Claim, reader: Reade
 
 
 def _quoted(candidate: Candidate) -> list[SentenceSpan]:
-    """Return the span and, where it points back, the ones before it that say to what.
+    """Return the span with the list that it stands in, or with what it points back at.
 
-    Only the candidate's own span where they do not stand together in one paragraph, or would be
-    too long for one claim.
+    Of a list that is too long for one claim, the line that leads into it and the item. Only the
+    candidate's own span where they do not stand together in one paragraph, or would be too long.
     """
+    listed = list_around(candidate.chunk, candidate.span)
+    if listed and sum(len(span.sentence.split()) for span in listed) <= _LONGEST_LIST:
+        return list(listed)
+    if _is_led(listed) and candidate.span != listed[0]:
+        return [listed[0], candidate.span]
     run = [candidate.span]
     while pointing_words(unbulleted(run[0].sentence)) and len(run) < _MOST_TOGETHER:
         before = _before(candidate.chunk, run[0])
@@ -308,33 +286,40 @@ def _states_nothing(span: SentenceSpan) -> bool:
     return any(problem.startswith("not_checkable:") for problem in found)
 
 
+def _is_led(run: Sequence[SentenceSpan]) -> bool:
+    return bool(run) and run[0].sentence.rstrip().endswith(":")
+
+
 def _self_contained(candidate: Candidate) -> Statement:
-    """Return the sentence with those that it points at, or its missing subject from the heading."""
-    chunk, span = candidate.chunk, candidate.span
+    """Return the sentence with those that it points at or is listed with, or under its heading."""
     run = _quoted(candidate)
-    text = " ".join(unbulleted(one.sentence) for one in run)
-    places: tuple[int, ...] = ()
-    for one in run:
-        own = unbulleted(one.sentence)
-        offset = one.start + one.sentence.index(own)
-        places += (*((-1,) if places else ()), *range(offset, offset + len(own)))
-    whole = Statement(text, run[0].start, span.end, places)
-    if is_table_row(text) or pointing_words(text):
-        return whole
-    fragment = "heading or a fragment" in "".join(problems(text, max_tokens=MAX_CLAIM_TOKENS))
-    lead = _lead(candidate) if fragment else None
-    if lead is not None:
-        stem, item = lead_stem(lead.sentence), list_item(text)
-        unplaced = tuple(-1 for _ in range(len(stem) + 1))
-        joined = f"{stem} {item}."
-        return replace(
-            whole, text=joined, places=(*unplaced, *places[: len(item)], -1), given=(stem,)
-        )
-    noun = _heading_noun(chunk)
-    if not fragment or not noun:
-        return whole
-    front = f"{noun}: "
-    return replace(whole, text=front + text, places=(*(-1 for _ in front), *places), given=(noun,))
+    own = [unbulleted(span.sentence) for span in run]
+    fragment = "heading or a fragment" in "".join(
+        problems(as_quoted(own), max_tokens=MAX_CLAIM_TOKENS)
+    )
+    listed = list(list_around(candidate.chunk, run[0]))
+    headed = fragment or (len(run) > 1 and run == listed)
+    heading = "" if _is_led(run) or not headed else _heading_noun(candidate.chunk)
+    text = as_quoted(_with_gaps(own, run, listed), heading)
+    places = [-1] * len(text)
+    end = len(heading)
+    for span, part in zip(run, own, strict=True):
+        at, offset = text.index(part, end), span.start + span.sentence.index(part)
+        end = at + len(part)
+        places[at:end] = range(offset, offset + len(part))
+    given = (heading,) if heading else ()
+    return Statement(text, run[0].start, run[-1].end, tuple(places), given=given)
+
+
+def _with_gaps(
+    own: list[str], run: Sequence[SentenceSpan], listed: Sequence[SentenceSpan]
+) -> list[str]:
+    """Mark where items of the list are left out: "all of these: […] a ticket; […]"."""
+    if not _is_led(run) or len(run) < 2 or len(run) == len(listed):
+        return own
+    before = [LEFT_OUT] * (run[1] != listed[1])
+    after = [LEFT_OUT] * (run[-1] != listed[-1])
+    return [own[0], *before, *own[1:], *after]
 
 
 def _heading_noun(chunk: EvidenceChunk) -> str:

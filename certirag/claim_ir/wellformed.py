@@ -73,7 +73,8 @@ def problems(text: str, *, max_tokens: int, quoted: bool = False) -> tuple[str, 
     if len(words) > max_tokens or len(stripped) > MAX_CHARACTERS:
         count = f"{len(words)} words and {len(stripped)} characters"
         return (f"too_long: {count}, the limit is {max_tokens} words",)
-    unfit = _not_checkable(stripped)
+    labelled = quoted and re.match(r"[^:]{2,200}: \S", stripped)
+    unfit = "" if labelled and not stripped.endswith(("?", ":")) else _not_checkable(stripped)
     if unfit:
         return (f"not_checkable: {unfit}",)
     if is_table_row(stripped):

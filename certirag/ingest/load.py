@@ -11,7 +11,7 @@ from typing import Final
 
 from certirag.core.text import Block, Document, sha256_hex
 from certirag.errors import IngestError
-from certirag.ingest.extract import Extract, Limits, printable
+from certirag.ingest.extract import Extract, Limits, Piece, printable
 
 __all__ = ["Limits", "doc_id_of", "load_document"]
 
@@ -83,14 +83,15 @@ def doc_id_of(path: str) -> str:
 
 
 def _document(extract: Extract, data: bytes, path: str) -> Document:
-    blocks, position = [], 0
-    for piece in extract.pieces:
-        end = position + len(piece.text)
+    blocks: list[Block] = []
+    text = ""
+    for before, piece in zip((None, *extract.pieces), extract.pieces, strict=False):
+        text += _between(before, piece) if before else ""
+        start, text = len(text), text + piece.text
         section = _SECTION_SEPARATOR.join(piece.headings)
         blocks.append(
-            Block(piece.kind, position, end, section, piece.page, piece.visible, piece.boxes)
+            Block(piece.kind, start, len(text), section, piece.page, piece.visible, piece.boxes)
         )
-        position = end + 1
     # A file's name may hold what UTF-8 cannot: such a path could not be written to an export.
     shown = path.encode("utf-8", "backslashreplace").decode("utf-8")
     return Document(
@@ -99,9 +100,15 @@ def _document(extract: Extract, data: bytes, path: str) -> Document:
         path=shown,
         media_type=extract.media_type,
         sha256=sha256_hex(data),
-        text="\n".join(piece.text for piece in extract.pieces),
+        text=text,
         blocks=tuple(blocks),
     )
+
+
+def _between(before: Piece, piece: Piece) -> str:
+    """Return the line end within a list or table and under the line that leads into it, or two."""
+    runs_on = before.kind == piece.kind or before.text.endswith(":")
+    return "\n" if runs_on and piece.kind in ("list_item", "table_row") else "\n\n"
 
 
 def _kind(data: bytes, path: str, name: str) -> str:

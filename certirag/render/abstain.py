@@ -25,7 +25,7 @@ REASONS: Final[Mapping[ReasonCode, str]] = {
     "SOME_UNVERIFIED": "The claims that passed every rule are the answer; the rest is left out.",
     "SOME_CONTRADICTED": "The claims that passed every rule are the answer; of the rest the "
     "documents contradict at least one.",
-    "RELATED_ONLY": "These statements are verified and on the topic; none of them answers the "
+    "RELATED_ONLY": "These statements are verified and on the topic; none of them surely answers the "
     "question.",
     "PARTLY_ANSWERED": "The claims answer one part of the question and nothing answers the other.",
     "NO_CLAIMS": "Nothing was found here that says something on this and can be checked.",

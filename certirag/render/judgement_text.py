@@ -18,7 +18,7 @@ from certirag.render.present import Presentation
 _CAVEATS: Final[Mapping[str, str]] = {
     "high_risk_unresolved": "a comparison or a statement of scope is open",
     "contested": "another document opposes a claim",
-    "related_only": "none of the statements answers the question",
+    "related_only": "none of the statements surely answers the question",
     "part_open": "one part of the question is not answered",
     "thin_retrieval": "the searches ranked the evidence low",
     "thin_specificity": "the attached sentences hold few of the claims' words",

@@ -159,7 +159,7 @@ def _headline(summary: AnswerSummary, *, disagree: bool) -> str:
     if not summary.verified:
         return "The documents do not support an answer that may be shown."
     if summary.reason_code == "RELATED_ONLY":
-        return "The documents say this on the topic; none of it answers the question."
+        return "The documents say this on the topic; it may not answer the question."
     if summary.reason_code == "PARTLY_ANSWERED":
         return "The documents answer one part of the question; see below what is missing."
     if total == 1:

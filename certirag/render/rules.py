@@ -7,12 +7,12 @@ form are checked again here, whatever the earlier parts said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
 from certirag.claim_ir.derived import explain_quantities, is_only_result
-from certirag.claim_ir.lists import unbulleted
+from certirag.claim_ir.lists import list_around, quotations, without_gaps
 from certirag.claim_ir.table_rows import reads_row
 from certirag.claim_ir.wellformed import problems
 from certirag.core.policy import LEAST_TAU_ENTAIL
@@ -292,13 +292,24 @@ def _is_quoted(case: Case) -> bool:
     """Say whether the claim is the attached sentences word for word, or cells of an attached row.
 
     Sentences must stand one behind the other: with another between them, "it" means another thing.
+    Of a list, items may be left out where the quotation marks that.
     """
     attached = sorted(_attached(case), key=lambda pair: (pair[0].chunk_id, pair[1].start))
     if any(reads_row(case.claim.text, span.sentence) for _, span in attached):
         return True
-    said = " ".join(unbulleted(span.sentence) for _, span in attached)
+    said = [span.sentence for _, span in attached]
     together = all(_adjacent(*pair) for pair in pairwise(attached))
-    return bool(attached) and together and said.split() == case.claim.text.split()
+    if not attached or not (together or _of_one_list(attached)):
+        return False
+    claim = without_gaps(case.claim.text)
+    return claim in quotations(said, attached[0][0].context)
+
+
+def _of_one_list(attached: Sequence[tuple[EvidenceChunk, SentenceSpan]]) -> bool:
+    """Say whether the first span leads into a list and the others are items of it, in order."""
+    chunk, lead = attached[0]
+    listed = list_around(chunk, lead)
+    return all(other == chunk and span in listed for other, span in attached)
 
 
 def _place(case: Case, score: SpanScore) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from certirag.claim_ir.lists import LEFT_OUT
 from certirag.ports import Pair
 from certirag.verify.candidates import content_words
 
@@ -37,6 +38,22 @@ def reservations(pair: Pair) -> list[str]:
     if rival:
         found.append(f"the passage stands under “{rival}”")
     return found
+
+
+def drops_items(pair: Pair) -> bool:
+    """Say whether the evidence is a part of a list, and the claim does not show that.
+
+    "All of these are needed: a ticket" is not what a list says that names a passport too.
+    """
+    lines = pair.window.split("\n")
+    for lead in (line for line in pair.evidence.splitlines() if line.endswith(":")):
+        at = next((n for n, line in enumerate(lines) if line.endswith(lead)), len(lines))
+        for line in lines[at + 1 :]:
+            if len(line.split()) > _LONGEST_ITEM or re.search(r"[.!?]\s", line):
+                break
+            if line not in pair.evidence and LEFT_OUT not in pair.claim:
+                return True
+    return False
 
 
 def _is_open(before: str) -> bool:

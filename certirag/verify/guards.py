@@ -18,7 +18,7 @@ from typing import Final
 from certirag.claim_ir.derived import explain_quantities
 from certirag.claim_ir.quantities import find_quantities
 from certirag.ports import Pair
-from certirag.verify.asserted import reservations
+from certirag.verify.asserted import drops_items, reservations
 from certirag.verify.lexical.scoring import VERBATIM, VETO_CEILING, Scores, sentences
 
 # Of a claim whose words the network could not read nothing is known: less than the smallest of
@@ -82,7 +82,8 @@ def guarded(
     Of three or more, the words of nearly any claim can be had: such a set proves nothing.
     """
     framed = reservations(pair)
-    if words.entailed >= VERBATIM and not words.findings and not framed:
+    quoted = words.entailed >= VERBATIM and not words.findings
+    if quoted and not framed and not drops_items(pair):
         return Guarded(max(entailed, words.entailed), min(contradicted, 1 - words.entailed))
     contradicted = max(min(contradicted, OPPOSED_ALONE), words.contradicted)
     doubts = DOUBTS

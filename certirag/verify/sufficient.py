@@ -112,7 +112,7 @@ def _taken_from(c: Candidates) -> Members:
     return _in_order(tuple(own)) if len(own) == len(named) <= _MOST_TAKEN else ()
 
 
-_MOST_TAKEN: Final = 3
+_MOST_TAKEN: Final = 12  # a line that leads into a list, and the items of it
 
 
 def _triples_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:

@@ -221,14 +221,49 @@ def test_of_a_table_row_the_columns_that_answer_are_said():
     )
 
 
-def test_a_list_item_is_joined_with_its_lead_and_both_spans_are_attached():
-    """Half a sentence is no evidence for the whole: the lead's span is attached too."""
-    items = chunk("list", ["The cover excludes damage by:", "flood;", "frost;"], title="Cover")
-    ir = claims_from_evidence(
-        "Which damage by flood is excluded?", candidates(items), READ, max_claims=9
+COVER = ["The cover excludes damage by:", "flood;", "frost;"]
+
+
+def lines(name, texts, **kind):
+    """Build a chunk with a sentence a line, as lists are; "" is a blank line."""
+    made = chunk(name, texts, **kind)
+    text = "\n".join(texts)
+    spans = tuple(span for span in made.spans if span.sentence)
+    return replace(made, text=text, sha256=sha256_hex(text), spans=spans)
+
+
+@pytest.mark.parametrize(
+    ("texts", "section", "said", "spans"),
+    [
+        (COVER, "Cover", "The cover excludes damage by: flood; frost;", "s1 s2 s3"),
+        (
+            ["To restart the pump:", "1. Turn the flood valve.", "2. Wait."],
+            "",
+            "To restart the pump: Turn the flood valve. Wait.",
+            "s1 s2 s3",
+        ),
+        (["flood hens", "two goats"], "You may keep", "You may keep: flood hens; two goats", "s1 s2"),
+        (["Flood hens are kept.", "", "Goats are not."], "Animals", "Flood hens are kept.", "s1"),
+    ],
+)  # fmt: skip
+def test_a_list_is_quoted_whole_under_its_lead_or_heading(texts, section, said, spans):
+    """Half a sentence is no evidence for the whole: every line that is quoted is attached."""
+    found = candidates(lines("list", texts, section=section))
+    ir = claims_from_evidence("Which damage by flood is excluded?", found, READ, max_claims=9)
+    assert ir.claims[0].text == said
+    assert [ref.span_id for ref in ir.claims[0].evidence_candidates] == spans.split()
+
+
+def test_of_a_long_list_an_item_is_quoted_and_what_is_left_out_is_marked():
+    """All of these are needed: one of them alone is not what the list says."""
+    needed = [
+        f"a stamped copy of the blue form number {n} from the harbour office" for n in range(9)
+    ]
+    found = candidates(
+        lines("l", ["You need all of these:", *needed[:4], "a flood map", *needed[4:]])
     )
-    assert ir.claims[0].text == "The cover excludes damage by flood."
-    assert [ref.span_id for ref in ir.claims[0].evidence_candidates] == ["s1", "s2"]
+    ir = claims_from_evidence("Is a flood map needed?", found, READ, max_claims=9)
+    assert "You need all of these: […] a flood map; […]" in [claim.text for claim in ir.claims]
 
 
 def test_another_period_is_not_the_one_asked_for():

@@ -95,7 +95,7 @@ def test_content_controls_and_text_boxes_are_read() -> None:
     holder = OxmlElement("w:pict")
     holder.append(box)
     paragraph.runs[0]._r.append(holder)
-    assert load(saved(word)).text == "Before.\nIn a box.\nIn a control."
+    assert load(saved(word)).text == "Before.\n\nIn a box.\n\nIn a control."
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:

@@ -275,12 +275,25 @@ MARKUP = st.lists(
     st.sampled_from(["md", "html", "txt", "csv"]),
 )
 def test_blocks_lie_in_the_text_in_order(text: str, suffix: str) -> None:
-    """Whatever the source, blocks follow one another, one line feed apart, and fill the text."""
+    """Whatever the source, blocks follow one another, a line end or two apart, and fill the text."""
     try:
         document = load(text.encode("utf-8", "replace"), f"a.{suffix}")
     except IngestError:
         return
     lines = [document.text[block.start : block.end] for block in document.blocks]
-    assert "\n".join(lines) == document.text
+    assert "\n".join(lines) == document.text.replace("\n\n", "\n")
     assert all(line == line.strip() and line and "\n" not in line for line in lines)
     document.text.encode("utf-8")
+
+
+def test_only_lists_and_tables_run_on_without_a_blank_line() -> None:
+    """What reads a list later knows where it ends."""
+    text = "# Pool\n\nOpen all year.\n\nYou may bring:\n\n- a towel\n- a ball\n\nNo dogs.\n\n|A|B|\n|-|-|\n|1|x|\n|2|y|\n"
+    said = load(text.encode(), "pool.md").text
+    assert said.split("\n\n") == [
+        "Pool",
+        "Open all year.",
+        "You may bring:\na towel\na ball",
+        "No dogs.",
+        "A: 1; B: x\nA: 2; B: y",
+    ]

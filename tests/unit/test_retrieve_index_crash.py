@@ -83,7 +83,7 @@ def forged(directory: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": 2}, "has format 2, this program reads 1"),
+        ({"format": 1}, "has format 1, this program reads 2"),
         ({"format": None}, "has format None"),
         ({"files": {}}, "differs from its recorded digest"),
         ({"documents": 3}, "a field amiss"),

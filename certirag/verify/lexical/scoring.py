@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from certirag.claim_ir.derived import explain_quantities
+from certirag.claim_ir.lists import quotations, without_gaps
 from certirag.claim_ir.quantity_compare import in_one_notation
 from certirag.claim_ir.quantity_match import unmatched_quantities
 from certirag.claim_ir.quantity_sentence import read_sentence
@@ -197,7 +198,9 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
     if explained.derived and not explained.missing:
         return Scores(RECOMPUTED, 0.0)
     best, worst = NOTHING, NOTHING
-    if len(lines) > 1 and _plain(claim) == _plain(evidence):
+    if _plain(without_gaps(claim)) in map(
+        _plain, (evidence, *quotations(evidence.splitlines(), context))
+    ):
         best = Scores(VERBATIM, 0.0)
     for number in _promising(claim, lines):
         support = headings
