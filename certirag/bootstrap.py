@@ -47,6 +47,7 @@ _VERIFIERS = (
     "embedded",
     "lexical",
     *(f"{kind}:MODEL" for kind in _LOCAL_VERIFIERS),
+    "reading:DIR",
     "llm:MODEL",
     "cascade:CHEAP,STRONG[,LOW,HIGH]",
 )
@@ -204,7 +205,8 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
     """Return the verifier *name*; InputError for an unknown one, never a lenient default.
 
     ``nli:MODEL``, ``minicheck:MODEL`` and ``hhem:MODEL`` open a model that the user has, by its
-    hub name or directory; ``llm:MODEL`` asks the endpoint of CERTIRAG_LLM_URL; and
+    hub name or directory; ``reading:DIR`` is a network that reads passages, as
+    `certirag.train` makes one of MPNet; ``llm:MODEL`` asks the endpoint of CERTIRAG_LLM_URL; and
     ``cascade:CHEAP,STRONG,LOW,HIGH`` (the band may be left out) asks two of the others.
     """
     kind, _, model = name.partition(":")
@@ -216,6 +218,10 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
         from certirag.adapters.verifier_embedded import EmbeddedVerifier
 
         return EmbeddedVerifier(ASSETS / "models" / "verifier")
+    if kind == "reading" and model:
+        from certirag.adapters.verifier_embedded import ReadingVerifier
+
+        return ReadingVerifier(Path(model))
     if kind == "cascade" and model:
         return _cascade(model, embedder)
     if kind == "llm" and model:

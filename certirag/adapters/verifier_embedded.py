@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +19,17 @@ from certirag.core.verdict import Label
 from certirag.errors import ModelError
 from certirag.ports import Judgement, Pair
 from certirag.verify.calibration import Calibration, read_calibration
-from certirag.verify.features import NAMES, Surface, aligned, features, states_something, surface
-from certirag.verify.guards import guarded
+from certirag.verify.features import (
+    NAMES,
+    READING_NAMES,
+    Surface,
+    aligned,
+    features,
+    reading_features,
+    states_something,
+    surface,
+)
+from certirag.verify.guards import Guarded, checked_exactly, guarded, is_quoted
 from certirag.verify.lexical.scoring import NOTHING, Scores
 
 NAME: Final = "embedded"
@@ -90,6 +100,68 @@ class EmbeddedVerifier:
         return scores
 
 
+class ReadingVerifier:
+    """Scores pairs with the larger network in *directory* (Verifier port), as the gate asks them.
+
+    It reads a claim twice: against the evidence, and against the passage that the evidence stands
+    in, for what stands beside a sentence may take it back. A calibrated head over both makes the
+    scores, and what is exact may then lower them. A claim that is its evidence word for word needs
+    no network. It costs several times as much as `EmbeddedVerifier`, so a cascade asks it where
+    that one sees anything at all. Raises ModelError or MissingExtra on construction.
+    """
+
+    def __init__(self, directory: Path, *, threads: int | None = None) -> None:
+        self._model = PairModel(directory, threads=threads)
+        files = self._model.files
+        name = CALIBRATIONS["sentence"]
+        if name not in files.contents:
+            message = f"the manifest in {directory} lists no {name}; restore it"
+            raise ModelError(message)
+        self._calibration = read_calibration(
+            files.contents[name], features=READING_NAMES, place=str(directory / name)
+        )
+        self._identity = ModelIdentity("verifier", "reading", files.text("version"), files.sha256)
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Name, version and the manifest's digest, which covers weights and calibration."""
+        return self._identity
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        """Return one judgement per pair, in order."""
+        return tuple(
+            one.answer or self._judgement(pair, one)
+            for pair, one in zip(pairs, measure_reading(self._model, pairs), strict=True)
+        )
+
+    def _judgement(self, pair: Pair, measured: Measured) -> Judgement:
+        table = np.array([measured.features], dtype=np.float64)
+        entailed, _, contradicted = self._calibration.probabilities(table)[0].tolist()
+        return _rounded(checked_exactly(pair, entailed, contradicted, measured.unread))
+
+
+def measure_reading(model: PairModel, pairs: Sequence[Pair]) -> list[Measured]:
+    """Return what the reading network makes of each of *pairs*, or the answer that stands."""
+    unasked = [_unasked(pair) or _quoted(pair) for pair in pairs]
+    asked = [pair for pair, answer in zip(pairs, unasked, strict=True) if answer is None]
+    around = [replace(pair, evidence=pair.window or pair.evidence) for pair in asked]
+    logits = _logits(model, [*asked, *around])
+    read = dict(zip(asked, zip(logits, logits[len(asked) :], strict=False), strict=True))
+    return [
+        Measured(None, answer=answer) if answer is not None else _read(*read[pair])
+        for pair, answer in zip(pairs, unasked, strict=True)
+    ]
+
+
+def _read(alone: PairLogits, around: PairLogits) -> Measured:
+    for logits in (alone, around):
+        if logits.error or not logits.windows:
+            reason = logits.error or "the model read nothing of the pair"
+            return Measured(None, answer=refused(reason, truncated=logits.truncated))
+    own, whole = ([window.logits for window in logits.windows] for logits in (alone, around))
+    return Measured(reading_features(own, whole), unread=alone.unread)
+
+
 def evidence_kind(evidence: str) -> str:
     """Return which of `CALIBRATIONS` reads *evidence*: ``sentence`` or ``passage``."""
     return "passage" if len(evidence.split()) > PASSAGE_WORDS else "sentence"
@@ -113,6 +185,7 @@ def measure(model: PairModel, pairs: Sequence[Pair]) -> list[Measured]:
     ]
 
 
+@lru_cache(maxsize=4096)  # both networks of a cascade are told the same of a pair
 def _wording(pair: Pair) -> tuple[Surface, Scores]:
     found = surface(pair.claim, pair.evidence, pair.context)
     return found, aligned(pair.claim, pair.evidence, pair.context, found)
@@ -124,6 +197,14 @@ def _unasked(pair: Pair) -> Judgement | None:
     if answer is None and not (states_something(pair.claim) and states_something(pair.evidence)):
         return Judgement("not_enough_info", 0.0, 1.0, 0.0)
     return answer
+
+
+def _quoted(pair: Pair) -> Judgement | None:
+    """Return what stands of a claim that is its evidence word for word: no network is needed."""
+    _, words = _wording(pair)
+    if not is_quoted(pair, words):
+        return None
+    return Judgement("entailed", words.entailed, round(1 - words.entailed, 6), 0.0)
 
 
 def _logits(model: PairModel, pairs: Sequence[Pair]) -> list[PairLogits]:
@@ -165,12 +246,15 @@ def _measured(pair: Pair, logits: PairLogits, found: Surface, words: Scores) -> 
 
 
 def _judgement(pair: Pair, measured: Measured, scores: Sequence[float]) -> Judgement:
-    """Apply the guards and round to six places, so that the three sum to one as written."""
     if measured.answer is not None:
         return measured.answer
-    guard = guarded(
-        pair, scores[0], scores[2], measured.words, measured.unread, needed=measured.needed
+    return _rounded(
+        guarded(pair, scores[0], scores[2], measured.words, measured.unread, needed=measured.needed)
     )
+
+
+def _rounded(guard: Guarded) -> Judgement:
+    """Return the scores after the checks, to six places, so that the three sum to one as written."""
     entailed = round(guard.entailed, 6)
     contradicted = round(min(guard.contradicted, 1.0 - entailed), 6)
     rest = round(max(0.0, 1.0 - entailed - contradicted), 6)

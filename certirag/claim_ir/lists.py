@@ -52,7 +52,8 @@ def list_around(chunk: EvidenceChunk, span: SentenceSpan) -> tuple[SentenceSpan,
     """Return the list in which *span* stands, with the line that leads into it; () if in none.
 
     A list is a run of lines with no blank line between them, as ingest leaves it: under a line
-    that ends in a colon or, of two lines or more, right under a heading. Table rows are none.
+    that ends in a colon or, of two lines or more with no end marks, right under a heading. Table
+    rows are none.
     """
     text = chunk.text
     start = text.rfind("\n\n", 0, span.start) + 1
@@ -67,7 +68,8 @@ def list_around(chunk: EvidenceChunk, span: SentenceSpan) -> tuple[SentenceSpan,
         following = min((s.start for s in leads if s.start > own.start), default=len(text))
         return tuple(s for s in spans if own.start <= s.start < following)
     several = any("\n" in text[s.end : t.start] for s, t in pairwise(spans))
-    return tuple(spans) if several and not start else ()
+    whole = any(s.sentence.rstrip().endswith((".", "!", "?")) for s in spans)
+    return tuple(spans) if several and not start and not whole else ()
 
 
 def as_quoted(sentences: Sequence[str], heading: str = "") -> str:

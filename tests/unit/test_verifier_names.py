@@ -52,6 +52,7 @@ def test_an_unknown_name_lists_the_choices(name: str) -> None:
         "nli:MODEL",
         "minicheck:MODEL",
         "hhem:MODEL",
+        "reading:DIR",
         "llm:MODEL",
         "cascade:",
     ):
