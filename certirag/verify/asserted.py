@@ -49,7 +49,7 @@ def drops_items(pair: Pair) -> bool:
     for lead in (line for line in pair.evidence.splitlines() if line.endswith(":")):
         at = next((n for n, line in enumerate(lines) if line.endswith(lead)), len(lines))
         for line in lines[at + 1 :]:
-            if len(line.split()) > _LONGEST_ITEM or re.search(r"[.!?]\s", line):
+            if not line:
                 break
             if line not in pair.evidence and LEFT_OUT not in pair.claim:
                 return True

@@ -1,6 +1,7 @@
 """Whole small documents with true and untrue claims about them, as a demanding user writes them.
 
-Nobody tuned on `documents_blind.jsonl`: its figures are printed, and nothing else is looked at.
+Nobody tuned on `documents_blind.jsonl` and `documents_plain.jsonl`: their figures are printed, and nothing
+else is looked at.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import pytest
 from near_miss_path import Row, decide, wholly_verified
 
 HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
-# Of 120 untrue claims how many may be Verified, and of 120 true ones how many are at least.
-MOST_WRONG = {"documents": 1, "documents_blind": 1}
-LEAST_RIGHT = {"documents": 19, "documents_blind": 26}
+# Of the untrue claims how many may be Verified, and of the true ones how many are at least: of 120
+# and 120 in the first two, of 240 and 180 in the third.
+MOST_WRONG = {"documents": 1, "documents_blind": 1, "documents_plain": 3}
+LEAST_RIGHT = {"documents": 19, "documents_blind": 26, "documents_plain": 8}
 
 
 def _rows(name: str) -> list[tuple[Row, bool, str]]:
@@ -42,7 +44,7 @@ def test_few_untrue_claims_are_verified_and_not_fewer_true_ones(
 ) -> None:
     """The share of untrue claims is near nought; that of true ones is what wants to grow."""
     rows = _rows(name)
-    assert len({row["id"] for row, _, _ in rows}) == len(rows) == 240
+    assert len({row["id"] for row, _, _ in rows}) == len(rows) >= 240
     decided = decide([row for row, _, _ in rows])
     verified = [
         (row, true, kind) for row, true, kind in rows if wholly_verified(decided[row["id"]])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certirag.ports import Pair
-from certirag.verify.asserted import reservations
+from certirag.verify.asserted import drops_items, reservations
 
 SAID = "The roof was replaced in spring."
 
@@ -82,3 +82,30 @@ def test_the_innermost_heading_is_the_subject_s_place(
 def test_any_text_is_read(claim: str, evidence: str, context: str, window: str) -> None:
     """Hostile text gives reasons or none, never an error."""
     assert all(isinstance(one, str) for one in reservations(Pair(claim, evidence, context, window)))
+
+
+LIST = "Fares were cut.\n\nAll of these are needed:\na ticket\na passport\n\nPets travel free."
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "drops"),
+    [
+        ("All of these are needed: a ticket", "All of these are needed:\na ticket", True),
+        ("All of these are needed: a ticket; […]", "All of these are needed:\na ticket", False),
+        (
+            "All of these are needed: a ticket; a passport",
+            "All of these are needed:\na ticket\na passport",
+            False,
+        ),
+        ("Pets travel free.", "Pets travel free.", False),
+    ],
+)
+def test_a_part_of_a_list_is_not_the_list(claim: str, evidence: str, *, drops: bool) -> None:
+    """One of two things that are needed is not what the document asks for, unless that is shown."""
+    assert drops_items(_pair(LIST, claim=claim, evidence=evidence)) is drops
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=120))
+def test_any_list_has_an_answer(claim: str, evidence: str, window: str) -> None:
+    """Whatever stands there, the question is answered and no error raised."""
+    assert drops_items(_pair(window, claim=claim, evidence=evidence)) in {True, False}
