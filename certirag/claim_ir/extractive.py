@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.claim_ir.asked import part_of
+from certirag.claim_ir.asked import asked_words, part_of
 from certirag.claim_ir.lists import LEFT_OUT, as_quoted, list_around, unbulleted
 from certirag.claim_ir.quantities import find_quantities
 from certirag.claim_ir.selfcontained import pointing_words
@@ -111,9 +111,10 @@ def _best(
         for one in rated
         if one.relevance >= FALL_OFF * rated[0].relevance and one.order >= rated[0].order - WITHIN
     ]
+    near = _distinct(near)[:most]
     claims = [
         (one.candidate.chunk.context, _in_columns(part or whole, one.candidate, claim, reader))
-        for one in _distinct(near)[:most]
+        for one in (*near, *_of_unsaid_names(part or whole, near, rated))
         for claim in one.claims
     ]
     scores = reader.order(question, [(context, claim.text) for context, claim in claims])
@@ -133,6 +134,25 @@ class _Rated:
     def stands(self) -> bool:
         """Say whether all that it claims can be read by itself."""
         return not any(claim.problems for claim in self.claims)
+
+
+def _of_unsaid_names(
+    question: str, near: Sequence[_Rated], rated: Sequence[_Rated]
+) -> list[_Rated]:
+    """Return the best of *rated* for each name or year of *question* that *near* does not hold.
+
+    "More parking in Elverton or in Skarholm?" is not answered by what is said of one of them.
+    """
+    found: list[_Rated] = []
+    for word in asked_words(question):
+        if word.telling and not any(_holds(one, word.text) for one in (*near, *found)):
+            found += [one for one in rated if _holds(one, word.text)][:1]
+    return found[: MOST_SENTENCES - 1]
+
+
+def _holds(one: _Rated, name: str) -> bool:
+    text = f"{one.candidate.chunk.context}\n{_self_contained(one.candidate).text}"
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _rated(question: str, candidates: Sequence[Candidate], reader: Reader) -> list[_Rated]:

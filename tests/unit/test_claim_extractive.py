@@ -89,6 +89,29 @@ def test_what_adds_little_is_left_out():
     assert [claim.text.split()[0] for claim in ir.claims] == ["Full-time", "Public"]
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Are there more desks in Arlo or in Brent?", ["Arlo", "Brent"]),
+        ("Are there more desks in Arlo than elsewhere?", ["Arlo"]),
+        ("Are there more desks in Arlo or in Corran?", ["Arlo"]),
+    ],
+)
+def test_what_is_asked_of_two_is_said_of_both(question, said):
+    """One side of a comparison is no answer; a name that nothing holds adds nothing."""
+    scores = {"Arlo": 0.9, "Brent": 0.3, "Dalen": 0.4}
+
+    class Rated(WordReader):
+        def relevance(self, _question, statements):
+            return [max(v for k, v in scores.items() if k in t) for _, t in statements]
+
+        order = relevance
+
+    desks = chunk("d", [f"{name} has nine desks." for name in scores])
+    ir = claims_from_evidence(question, candidates(desks), Rated(), max_claims=12)
+    assert [claim.text.split()[0] for claim in ir.claims] == said
+
+
 def test_quotations_that_begin_with_the_same_sentence_are_said_once():
     """The second and the third sentence both point at the first."""
     pump = chunk("p", ["The pump weighs nine kilos.", "It lasts ten years.", "It lasts on oil."])
