@@ -313,17 +313,18 @@ def _is_led(run: Sequence[SentenceSpan]) -> bool:
 def _self_contained(candidate: Candidate) -> Statement:
     """Return the sentence with those that it points at or is listed with, or under its heading."""
     run = _quoted(candidate)
-    own = [unbulleted(span.sentence) for span in run]
+    sentences = [span.sentence for span in run]
     fragment = "heading or a fragment" in "".join(
-        problems(as_quoted(own), max_tokens=MAX_CLAIM_TOKENS)
+        problems(as_quoted(sentences), max_tokens=MAX_CLAIM_TOKENS)
     )
     listed = list(list_around(candidate.chunk, run[0]))
     headed = fragment or (len(run) > 1 and run == listed)
     heading = "" if _is_led(run) or not headed else _heading_noun(candidate.chunk)
-    text = as_quoted(_with_gaps(own, run, listed), heading)
+    text = as_quoted(_with_gaps(sentences, run, listed), heading)
     places = [-1] * len(text)
     end = len(heading)
-    for span, part in zip(run, own, strict=True):
+    for span in run:
+        part = unbulleted(span.sentence)
         at, offset = text.index(part, end), span.start + span.sentence.index(part)
         end = at + len(part)
         places[at:end] = range(offset, offset + len(part))
@@ -332,14 +333,14 @@ def _self_contained(candidate: Candidate) -> Statement:
 
 
 def _with_gaps(
-    own: list[str], run: Sequence[SentenceSpan], listed: Sequence[SentenceSpan]
+    sentences: list[str], run: Sequence[SentenceSpan], listed: Sequence[SentenceSpan]
 ) -> list[str]:
     """Mark where items of the list are left out: "all of these: […] a ticket; […]"."""
     if not _is_led(run) or len(run) < 2 or len(run) == len(listed):
-        return own
+        return sentences
     before = [LEFT_OUT] * (run[1] != listed[1])
     after = [LEFT_OUT] * (run[-1] != listed[-1])
-    return [own[0], *before, *own[1:], *after]
+    return [sentences[0], *before, *sentences[1:], *after]
 
 
 def _heading_noun(chunk: EvidenceChunk) -> str:

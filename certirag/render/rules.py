@@ -301,8 +301,8 @@ def _is_quoted(case: Case) -> bool:
     together = all(_adjacent(*pair) for pair in pairwise(attached))
     if not attached or not (together or _of_one_list(attached)):
         return False
-    claim = without_gaps(case.claim.text)
-    return claim in quotations(said, attached[0][0].context)
+    claim = without_gaps(case.claim.text).split()
+    return any(text.split() == claim for text in quotations(said, attached[0][0].context))
 
 
 def _of_one_list(attached: Sequence[tuple[EvidenceChunk, SentenceSpan]]) -> bool:

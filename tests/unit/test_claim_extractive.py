@@ -265,6 +265,7 @@ def lines(name, texts, **kind):
             "To restart the pump: Turn the flood valve. Wait.",
             "s1 s2 s3",
         ),
+        (["Steps:", "- 1. Open the flood gate.", "- 2. Wait."], "", "Steps: 1. Open the flood gate. 2. Wait.", "s1 s2 s3"),
         (["flood hens", "two goats"], "You may keep", "You may keep: flood hens; two goats", "s1 s2"),
         (["Flood hens are kept.", "", "Goats are not."], "Animals", "Flood hens are kept.", "s1"),
     ],

@@ -198,9 +198,7 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
     if explained.derived and not explained.missing:
         return Scores(RECOMPUTED, 0.0)
     best, worst = NOTHING, NOTHING
-    if _plain(without_gaps(claim)) in map(
-        _plain, (evidence, *quotations(evidence.splitlines(), context))
-    ):
+    if _is_quotation(claim, lines, evidence, context):
         best = Scores(VERBATIM, 0.0)
     for number in _promising(claim, lines):
         support = headings
@@ -222,6 +220,15 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
         worst = replace(worst, contradicted=min(worst.contradicted, VETO_CEILING))
     chosen = worst if worst.contradicted else best
     return replace(chosen, entailed=min(best.entailed, 1 - worst.contradicted))
+
+
+def _is_quotation(claim: str, lines: Sequence[str], evidence: str, context: str) -> bool:
+    """Say whether *claim* is several sentences of *evidence*, a list, or one under its heading."""
+    if not any(map(str.isalnum, evidence)) or any(map(framing.is_question, lines)):
+        return False
+    alone, headed = quotations(evidence.splitlines(), context)
+    quoted = (evidence, alone, headed) if len(lines) > 1 else (headed,)
+    return _plain(without_gaps(claim)) in map(_plain, quoted)
 
 
 @lru_cache(maxsize=256)
