@@ -8,6 +8,7 @@ side. What needs reading ("Rejected motions", a correction in the next sentence)
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import Final
 
 from certirag.claim_ir.lists import LEFT_OUT
@@ -43,16 +44,19 @@ def reservations(pair: Pair) -> list[str]:
 def drops_items(pair: Pair) -> bool:
     """Say whether the evidence is a part of a list, and the claim does not show that.
 
-    "All of these are needed: a ticket" is not what a list says that names a passport too.
+    "All of these are needed: a ticket" is not what a list says that names a passport too, nor what
+    a document says that speaks of a ticket elsewhere.
     """
-    lines = pair.window.split("\n")
-    for lead in (line for line in pair.evidence.splitlines() if line.endswith(":")):
-        at = next((n for n, line in enumerate(lines) if line.endswith(lead)), len(lines))
-        for line in lines[at + 1 :]:
-            if not line:
-                break
-            if line not in pair.evidence and LEFT_OUT not in pair.claim:
-                return True
+    window, said = pair.window.split("\n"), pair.evidence.splitlines()
+    for number, lead in enumerate(said):
+        if not pair.window or not lead.endswith(":"):
+            continue
+        at = next((n for n, line in enumerate(window) if line.endswith(lead)), len(window))
+        items = list(takewhile(bool, window[at + 1 :]))
+        if any(not any(line in item for item in items) for line in said[number + 1 :]):
+            return True
+        if LEFT_OUT not in pair.claim and any(item not in pair.evidence for item in items):
+            return True
     return False
 
 

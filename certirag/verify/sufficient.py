@@ -168,8 +168,15 @@ def _sufficient(c: Candidates, judged: Sequence[SpanSet]) -> SpanSet | None:
         and (
             len(s.members) == 1 or not any(reservations(pair_of(c.claim, (m,))) for m in s.members)
         )
+        and not _leads_elsewhere(s.members)
     ]
     return min(_ranked(enough), key=lambda s: len(s.members), default=None)
+
+
+def _leads_elsewhere(members: Members) -> bool:
+    """Say whether a line that leads into a list is put together with what another passage says."""
+    several = len({member.chunk.chunk_id for member in members}) > 1
+    return several and any(member.span.sentence.endswith(":") for member in members)
 
 
 def _partners(c: Candidates, first: Members, others: Sequence[SpanSet]) -> list[Candidate]:

@@ -98,6 +98,11 @@ LIST = "Fares were cut.\n\nAll of these are needed:\na ticket\na passport\n\nPet
             False,
         ),
         ("Pets travel free.", "Pets travel free.", False),
+        (
+            "All of these are needed: a ticket; a passport; Pets travel free.",
+            "All of these are needed:\na ticket\na passport\nPets travel free.",
+            True,
+        ),
     ],
 )
 def test_a_part_of_a_list_is_not_the_list(claim: str, evidence: str, *, drops: bool) -> None:
