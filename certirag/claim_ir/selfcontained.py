@@ -45,6 +45,7 @@ _PART_OF: Final = re.compile(
     r"|\bof (?:that|this) (?=after|before|in|on|by|during|since)\b",
     re.IGNORECASE,
 )
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _LINK_WORDS: Final = word_set(
     "however moreover furthermore also therefore thus additionally consequently similarly "
     "likewise in addition but and so hence finally overall notably meanwhile"
@@ -68,7 +69,8 @@ def pointing_words(text: str) -> str:
     at = _pointer(tokens)
     if at >= 0:
         return tokens[at].text
-    part = _PART_OF.search(text)
+    # In a later sentence of a quotation it points at the one before, which stands here too.
+    part = _PART_OF.search(_SENTENCE_END.split(text, maxsplit=1)[0])
     return part.group().strip() if part else ""
 
 

@@ -151,3 +151,10 @@ def test_an_ambiguous_pronoun_stays_a_problem(before, text):
     """With two candidates, or none, nothing is replaced and the claim says so."""
     assert resolve(text, before).text == text
     assert any(p.startswith("not_self_contained") for p in problems(text, max_tokens=60))
+
+
+def test_a_quotation_may_point_at_its_own_sentence_before() -> None:
+    both = "A booking may be cancelled until Friday. After that, one day's hire is payable."
+    assert problems(both, max_tokens=60, quoted=True) == ()
+    alone = "After that, one day's hire is payable."
+    assert "points at another sentence" in problems(alone, max_tokens=60, quoted=True)[0]
