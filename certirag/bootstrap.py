@@ -45,11 +45,12 @@ _POLICY = TypeAdapter(Policy)
 _LOCAL_VERIFIERS = ("nli", "minicheck", "hhem")
 _VERIFIERS = (
     "embedded",
+    "reading",
     "lexical",
     *(f"{kind}:MODEL" for kind in _LOCAL_VERIFIERS),
     "reading:DIR",
     "llm:MODEL",
-    "cascade:CHEAP,STRONG[,LOW,HIGH]",
+    "cascade:CHEAP,STRONG[,LOW,HIGH[,AGREED]]",
 )
 
 
@@ -204,10 +205,11 @@ def make_splitter(name: str) -> SentenceSplitter:
 def make_verifier(name: str, embedder: Embedder) -> Verifier:
     """Return the verifier *name*; InputError for an unknown one, never a lenient default.
 
-    ``nli:MODEL``, ``minicheck:MODEL`` and ``hhem:MODEL`` open a model that the user has, by its
-    hub name or directory; ``reading:DIR`` is a network that reads passages, as
-    `certirag.train` makes one of MPNet; ``llm:MODEL`` asks the endpoint of CERTIRAG_LLM_URL; and
-    ``cascade:CHEAP,STRONG,LOW,HIGH`` (the band may be left out) asks two of the others.
+    ``embedded`` and ``reading`` are the small and the larger network that ship; ``nli:MODEL``,
+    ``minicheck:MODEL`` and ``hhem:MODEL`` open a model that the user has, by its hub name or
+    directory; ``reading:DIR`` is a larger network as `certirag.train` makes one of MPNet;
+    ``llm:MODEL`` asks the endpoint of CERTIRAG_LLM_URL; and
+    ``cascade:CHEAP,STRONG,LOW,HIGH,AGREED`` (the numbers may be left out) asks two of the others.
     """
     kind, _, model = name.partition(":")
     if name == "lexical":
@@ -218,10 +220,10 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
         from certirag.adapters.verifier_embedded import EmbeddedVerifier
 
         return EmbeddedVerifier(ASSETS / "models" / "verifier")
-    if kind == "reading" and model:
+    if name == "reading" or (kind == "reading" and model):
         from certirag.adapters.verifier_embedded import ReadingVerifier
 
-        return ReadingVerifier(Path(model))
+        return ReadingVerifier(Path(model) if model else ASSETS / "models" / "verifier-large")
     if kind == "cascade" and model:
         return _cascade(model, embedder)
     if kind == "llm" and model:
@@ -250,21 +252,25 @@ def _local_verifier(kind: str, model: str) -> Verifier:
 
 
 def _cascade(parts: str, embedder: Embedder) -> Verifier:
-    """Return the cascade of *parts*: two verifiers, then perhaps the two ends of the band."""
-    from certirag.adapters.verifier_cascade import HIGH, LOW, CascadeVerifier
+    """Return the cascade of *parts*: two verifiers, the ends of the band, what both agree on."""
+    from certirag.adapters.verifier_cascade import AGREED, HIGH, LOW, CascadeVerifier
 
     names = [part.strip() for part in parts.split(",")]
     numbers = names[2:]
     try:
-        low, high = map(float, numbers) if numbers else (LOW, HIGH)
+        low, high, *rest = map(float, numbers) if numbers else (LOW, HIGH)
+        (agreed,) = rest or (AGREED,)
         cheap, strong = names[:2]
     except ValueError:
-        message = f"cascade:{parts} is not cascade:CHEAP,STRONG or cascade:CHEAP,STRONG,LOW,HIGH"
-        raise InputError(message) from None
+        raise InputError(f"cascade:{parts} is not {_VERIFIERS[-1]}") from None
     if any(part.startswith("cascade:") for part in (cheap, strong)):
         raise InputError(f"cascade:{parts}: a cascade asks two verifiers, not another cascade")
     return CascadeVerifier(
-        make_verifier(cheap, embedder), make_verifier(strong, embedder), low=low, high=high
+        make_verifier(cheap, embedder),
+        make_verifier(strong, embedder),
+        low=low,
+        high=high,
+        agreed=agreed,
     )
 
 

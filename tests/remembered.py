@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certirag.adapters.reranker_late_interaction import LateInteractionReranker
+from certirag.bootstrap import make_verifier
 from certirag.core.models import ModelIdentity
 from certirag.ports import Embedder, Judgement, Pair, Reader, Verifier
 from certirag.services import Services
@@ -99,11 +100,16 @@ class RememberedReader:
 
 
 def remembering_services(services: Services) -> Services:
-    """Return *services* with its verifier, embedder and reader asked the same thing once."""
+    """Return *services* with its embedder and reader, and the small verifier, asked a thing once.
+
+    Runs that differ in a step are compared with each other: the larger network would change all
+    of them alike, and takes several times as long.
+    """
+    small = make_verifier("embedded", services.embedder)
     vectors = RememberedVectors(services.embedder)
     return replace(
         services,
-        verifier=Remembered(services.verifier),
+        verifier=Remembered(small),
         embedder=vectors,
         reader=RememberedReader(services.reader),
         reranker=LateInteractionReranker(vectors),

@@ -19,6 +19,7 @@ KIND: Final = "cascade"
 VERSION: Final = "1"
 LOW: Final = 0.3
 HIGH: Final = 1.0
+AGREED: Final = 1.0
 
 
 class CascadeVerifier:
@@ -30,25 +31,39 @@ class CascadeVerifier:
     against the claim, never for it against *cheap*'s contradiction. Where it fails on a pair, or
     as a whole, the pair has the label ``error``; so has a pair on which *cheap* fails.
 
-    Raises InputError unless 0 <= *low* <= *high* <= 1.
+    With *agreed* below 1.0 either of the two may support what the other does not deny: where
+    *strong* sees at least that much support, the higher of the two counts, and a contradiction
+    by *cheap* of at most the rest takes nothing away from it.
+
+    Raises InputError unless 0 <= *low* <= *high* <= 1, and *agreed* too lies in [0, 1].
     """
 
     def __init__(
-        self, cheap: Verifier, strong: Verifier, *, low: float = LOW, high: float = HIGH
+        self,
+        cheap: Verifier,
+        strong: Verifier,
+        *,
+        low: float = LOW,
+        high: float = HIGH,
+        agreed: float = AGREED,
     ) -> None:
         if not 0.0 <= low <= high <= 1.0:
             message = (
                 f"a cascade's band must lie in 0 to 1, the lower end first, not {low} to {high}"
             )
             raise InputError(message)
+        if not 0.0 <= agreed <= 1.0:
+            raise InputError(f"what a cascade's two agree on must lie in 0 to 1, not {agreed}")
         self._cheap, self._strong = cheap, strong
-        self._low, self._high = low, high
+        self._low, self._high, self._agreed = low, high, agreed
         self._lock = threading.Lock()
         self._asked = self._total = 0
-        parts = [VERSION, asdict(cheap.identity), asdict(strong.identity), low, high]
+        numbers = [low, high] if agreed == AGREED else [low, high, agreed]
+        parts = [VERSION, asdict(cheap.identity), asdict(strong.identity), *numbers]
         self._identity = ModelIdentity(
             role="verifier",
-            name=f"{KIND}:{cheap.identity.name},{strong.identity.name},{low},{high}",
+            name=f"{KIND}:{cheap.identity.name},{strong.identity.name},"
+            + ",".join(map(str, numbers)),
             version=VERSION,
             sha256=hashlib.sha256(json.dumps(parts).encode("utf-8")).hexdigest(),
         )
@@ -84,7 +99,7 @@ class CascadeVerifier:
             self._asked += len(doubtful)
         final = dict(enumerate(first))
         for at, answer in zip(doubtful, second, strict=True):
-            final[at] = _together(first[at], answer)
+            final[at] = _together(first[at], answer, self._agreed)
         return tuple(final.values())
 
     def _in_band(self, judgement: Judgement) -> bool:
@@ -120,11 +135,15 @@ def _answers(verifier: Verifier, pairs: Sequence[Pair]) -> list[Judgement]:
     ]
 
 
-def _together(cheap: Judgement, strong: Judgement) -> Judgement:
-    """Return the strong one's support with the higher contradiction of the two."""
+def _together(cheap: Judgement, strong: Judgement, agreed: float) -> Judgement:
+    """Return the support that both may stand for, with the higher contradiction of the two."""
     truncated = cheap.truncated or strong.truncated
     if strong.label == "error":
         return replace(strong, truncated=truncated)
-    against = max(cheap.contradicted, strong.contradicted)
-    both = judged([Reading(strong.entailed, against)])
+    support, against = strong.entailed, max(cheap.contradicted, strong.contradicted)
+    if strong.entailed >= agreed:
+        support = max(support, cheap.entailed)
+        if cheap.contradicted <= 1.0 - agreed:
+            against = strong.contradicted
+    both = judged([Reading(support, against)])
     return replace(both, truncated=truncated, note=strong.note or cheap.note)

@@ -32,6 +32,8 @@ from certirag.core.claim import Quantity
 MAX_FIGURES = 30  # in one claim or one evidence sentence; more are never found
 MAX_LENGTH = 6_000  # characters of one text; a longer one supports nothing
 MAX_SENTENCES = 400
+# How far two figures agree if all but the subject is the same: amount, period and role, or the date.
+_SAME_AMOUNT, _SAME_DATE = 4.0, 2.0
 _BOUNDS_OF_TIME = ("at_least", "at_most", "more_than", "less_than", "about")
 
 
@@ -39,12 +41,15 @@ _BOUNDS_OF_TIME = ("at_least", "at_most", "more_than", "less_than", "about")
 class Mismatch:
     """A figure of the claim that the evidence does not support, and *reason* in plain words.
 
-    *text* is verbatim from the claim; *quantity* is None for an identifier.
+    *text* is verbatim from the claim; *quantity* is None for an identifier. A figure that stands
+    *elsewhere* is there, of another subject as far as the words tell: a reading of grammar, which
+    is the verifier's to weigh.
     """
 
     text: str
     reason: str
     quantity: Quantity | None = None
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ def _quantity_mismatch(
             if not reason:
                 return ()
             nearest = max(nearest, (stage, reason), key=lambda pair: pair[0])
-    return (Mismatch(quantity.text, nearest[1], quantity),)
+    return (Mismatch(quantity.text, nearest[1], quantity, elsewhere=nearest[0] >= _SAME_AMOUNT),)
 
 
 def _compare(
@@ -138,7 +143,7 @@ def _compare(
     reason = role_mismatch(claim, quantity, sentence, other, dated=dated)
     if reason:
         return 3, reason
-    return 4, subject_mismatch(here, there, theirs.stems)
+    return _SAME_AMOUNT, subject_mismatch(here, there, theirs.stems)
 
 
 def _temporal_mismatch(
@@ -158,11 +163,12 @@ def _temporal_mismatch(
             stage, reason = _compare_dates(claim, quantity, sentence, other, value)
             if not reason and not (of_figure and value == quantity.value and not bound):
                 there = place(sentence, other)
-                stage, reason = 2.0, subject_mismatch(place(claim, quantity), there, theirs.stems)
+                stage = _SAME_DATE
+                reason = subject_mismatch(place(claim, quantity), there, theirs.stems)
             if not reason:
                 return ()
             nearest = max(nearest, (stage, reason), key=lambda pair: pair[0])
-    return (Mismatch(quantity.text, nearest[1], quantity),)
+    return (Mismatch(quantity.text, nearest[1], quantity, elsewhere=nearest[0] >= _SAME_DATE),)
 
 
 def _compare_dates(

@@ -108,9 +108,10 @@ def not_contradicted(case: Case) -> Finding:
 def numbers(case: Case) -> Finding:
     """4. Every quantity of the claim stands in the attached evidence, or follows from it.
 
-    What stands there has the same unit, period and subject. What does not must be recomputed
-    from attached figures alone; the reason then carries the ledger. The rule's text must not
-    depend on the order of the attached spans, so they are read in the order of their documents.
+    What stands there has the same value, unit, bound, role and period; that it is said of the
+    same subject is the verifier's to read. What does not must be recomputed from attached figures
+    alone; the reason then carries the ledger. The rule's text must not depend on the order of
+    the attached spans, so they are read in the order of their documents.
     """
     if _is_quoted(case):
         return Finding(True, "the claim stands in the attached evidence word for word")
@@ -120,8 +121,9 @@ def numbers(case: Case) -> Finding:
     context = shared_context([chunk for chunk, _ in attached])
     documents = [chunk.doc_id for chunk, _ in attached]
     explained = explain_quantities(case.claim.text, sentences, context, follows, documents)
-    if explained.missing:
-        return Finding(False, explained.missing[0].reason)
+    for missing in explained.missing:
+        if not missing.elsewhere:
+            return Finding(False, missing.reason)
     if explained.derived:
         everything = _all_spans(case, frozenset(documents))
         beside = [False, *(_adjacent(*pair) for pair in pairwise(everything))]

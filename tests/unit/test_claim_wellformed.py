@@ -154,6 +154,7 @@ def test_an_ambiguous_pronoun_stays_a_problem(before, text):
 
 
 def test_a_quotation_may_point_at_its_own_sentence_before() -> None:
+    """What "that" stands for is in the quotation; alone, it is not."""
     both = "A booking may be cancelled until Friday. After that, one day's hire is payable."
     assert problems(both, max_tokens=60, quoted=True) == ()
     alone = "After that, one day's hire is payable."

@@ -85,6 +85,32 @@ def test_by_default_no_support_rests_on_the_cheap_one() -> None:
     assert none.entailed == 0.0
 
 
+def test_either_may_support_what_the_other_does_not_deny() -> None:
+    """Where the strong one sees too little, its word stands; contradiction is never lost."""
+    cheap = {
+        "kept": says(0.9),
+        "denied": says(0.9),
+        "raised": says(0.1, 0.4),
+        "both": says(0.9, 0.1),
+        "opposed": says(0.1, 0.6),
+    }
+    strong = {
+        "kept": says(0.6),
+        "denied": says(0.49),
+        "raised": says(0.95),
+        "both": says(0.5, 0.5),
+        "opposed": says(0.9),
+    }
+    verifier, _ = cascade(cheap, strong, low=0.0, agreed=0.5)
+    kept, denied, raised, both, opposed = ask(verifier, *cheap)
+    assert [one.entailed for one in (kept, denied, raised)] == [0.9, 0.49, 0.95]
+    assert (both.entailed, both.contradicted) == (0.5, 0.5)
+    assert (opposed.entailed, opposed.contradicted) == (0.4, 0.6)
+    assert verifier.identity.name.endswith(",0.0,1.0,0.5")
+    with pytest.raises(InputError, match="agree"):
+        cascade(cheap, strong, agreed=1.2)
+
+
 @pytest.mark.parametrize(
     ("cheap", "strong", "expected"),
     [

@@ -67,7 +67,7 @@ def test_an_unknown_name_lists_the_choices(name: str) -> None:
         "lexical,lexical,0.9,0.1",
         "lexical,lexical,low,high",
         "lexical,lexical,nan,1",
-        "lexical,lexical,0,1,1",
+        "lexical,lexical,0,1,1,1",
         "lexical,no-such",
         "cascade:lexical,lexical",
         "lexical,cascade:lexical",
