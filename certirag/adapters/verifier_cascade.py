@@ -146,4 +146,4 @@ def _together(cheap: Judgement, strong: Judgement, agreed: float) -> Judgement:
         if cheap.contradicted <= 1.0 - agreed:
             against = strong.contradicted
     both = judged([Reading(support, against)])
-    return replace(both, truncated=truncated, note=strong.note or cheap.note)
+    return replace(both, truncated=truncated, note=strong.note)

@@ -1,4 +1,4 @@
-"""The verifier that ships: a trained network, word alignment and hard checks under one head."""
+"""The verifiers that ship: a small network with word alignment and checks, and one that reads."""
 
 from __future__ import annotations
 
