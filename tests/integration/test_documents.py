@@ -17,7 +17,7 @@ HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
 # Of the untrue claims how many may be Verified, and of the true ones how many are at least: of 120
 # and 120 in the first two, of 240 and 180 in the third.
 MOST_WRONG = {"documents": 1, "documents_blind": 1, "documents_plain": 2}
-LEAST_RIGHT = {"documents": 22, "documents_blind": 26, "documents_plain": 14}
+LEAST_RIGHT = {"documents": 24, "documents_blind": 26, "documents_plain": 16}
 
 
 def _rows(name: str) -> list[tuple[Row, bool, str]]:

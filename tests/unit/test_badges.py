@@ -74,7 +74,7 @@ def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Pat
     assert main([*asked, str(out)]) == 0
     assert main([*asked, str(out)]) == 0
     (measurement,) = read_measurements(out)
-    settings = read_settings({})
+    settings = read_settings()
     verifier = make_verifier(settings.verifier, make_embedder(settings.embedder))
     assert measurement.verifier == verifier.identity.sha256
     assert (measurement.badges, measurement.wrong) == (1, 0)
