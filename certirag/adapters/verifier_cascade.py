@@ -13,10 +13,11 @@ from certirag.adapters.judgements import Reading, judged, refused
 from certirag.core.models import ModelIdentity
 from certirag.errors import InputError
 from certirag.ports import Judgement, Pair, Verifier
+from certirag.verify.guards import OPPOSED_ALONE
 from certirag.verify.judge import judge_pairs
 
 KIND: Final = "cascade"
-VERSION: Final = "1"
+VERSION: Final = "2"
 LOW: Final = 0.3
 HIGH: Final = 1.0
 AGREED: Final = 1.0
@@ -33,7 +34,7 @@ class CascadeVerifier:
 
     With *agreed* below 1.0 either of the two may support what the other does not deny: where
     *strong* sees at least that much support, the higher of the two counts, and a contradiction
-    by *cheap* of at most the rest takes nothing away from it.
+    by *cheap* that no policy acts upon (`OPPOSED_ALONE`) takes nothing away from it.
 
     Raises InputError unless 0 <= *low* <= *high* <= 1, and *agreed* too lies in [0, 1].
     """
@@ -143,7 +144,7 @@ def _together(cheap: Judgement, strong: Judgement, agreed: float) -> Judgement:
     support, against = strong.entailed, max(cheap.contradicted, strong.contradicted)
     if strong.entailed >= agreed:
         support = max(support, cheap.entailed)
-        if cheap.contradicted <= 1.0 - agreed:
+        if cheap.contradicted <= OPPOSED_ALONE:
             against = strong.contradicted
     both = judged([Reading(support, against)])
     return replace(both, truncated=truncated, note=strong.note)

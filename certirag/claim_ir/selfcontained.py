@@ -45,7 +45,12 @@ _PART_OF: Final = re.compile(
     r"|\bof (?:that|this) (?=after|before|in|on|by|during|since)\b",
     re.IGNORECASE,
 )
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_SENTENCE_END: Final = re.compile(r"(\w+)[)\]”\"']?([.!?])[)\]”\"']?\s+(?=[“\"(]?[A-Z])")
+_ABBREVIATIONS: Final = word_set(
+    "dr mr mrs ms prof st no vs inc ltd co corp jr sr dept fig sec art approx est e.g i.e etc cf "
+    "al ca p pp vol ed gen sen rep hon jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k "
+    "a.m p.m ph.d"
+)
 _LINK_WORDS: Final = word_set(
     "however moreover furthermore also therefore thus additionally consequently similarly "
     "likewise in addition but and so hence finally overall notably meanwhile"
@@ -70,8 +75,17 @@ def pointing_words(text: str) -> str:
     if at >= 0:
         return tokens[at].text
     # In a later sentence of a quotation it points at the one before, which stands here too.
-    part = _PART_OF.search(_SENTENCE_END.split(text, maxsplit=1)[0])
+    part = _PART_OF.search(text, 0, second_sentence(text))
     return part.group().strip() if part else ""
+
+
+def second_sentence(text: str) -> int:
+    """Return where the second sentence of *text* begins, or its length."""
+    for match in _SENTENCE_END.finditer(text):
+        word = match[1].lower()
+        if match[2] != "." or not (word in _ABBREVIATIONS or len(word) == 1):
+            return match.end()
+    return len(text)
 
 
 def _without_link(tokens: Tokens) -> Tokens:

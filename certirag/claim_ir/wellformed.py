@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from certirag.claim_ir.clauses import joins_clauses
-from certirag.claim_ir.selfcontained import pointing_words
+from certirag.claim_ir.selfcontained import pointing_words, second_sentence
 from certirag.claim_ir.split import is_table_row, split_claims
 from certirag.claim_ir.tokens import clause_verb, finite_verb, tokenize
 from certirag.claim_ir.verbs import is_verb_form
@@ -52,12 +52,6 @@ _PRAISE: Final = re.compile(
     r"\b(?:great|amazing|wonderful|fantastic|awesome|lovely|impressive|excellent|generous|"
     r"a good idea|a bad idea|worth it|exciting|unfortunate|sad|happy)[.!]*$",
     re.IGNORECASE,
-)
-_SENTENCE_END: Final = re.compile(r"(\w+)[)\]”\"']?([.!?])[)\]”\"']?\s+(?=[“\"(]?[A-Z])")
-_ABBREVIATIONS: Final = word_set(
-    "dr mr mrs ms prof st no vs inc ltd co corp jr sr dept fig sec art approx est e.g i.e etc cf "
-    "al ca p pp vol ed gen sen rep hon jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k "
-    "a.m p.m ph.d"
 )
 
 
@@ -137,10 +131,8 @@ def _is_fragment(text: str) -> bool:
 
 def _not_atomic(text: str) -> str:
     """Return why *text* states more than one fact, or ""."""
-    for match in _SENTENCE_END.finditer(text):
-        word = match.group(1).lower()
-        if match.group(2) != "." or not (word in _ABBREVIATIONS or len(word) == 1):
-            return "it is more than one sentence"
+    if second_sentence(text) < len(text):
+        return "it is more than one sentence"
     if "\n" in text.strip():
         return "it runs over several lines"
     pieces = split_claims(text)

@@ -1,7 +1,7 @@
 """Whole small documents with true and untrue claims about them, as a demanding user writes them.
 
-Nobody tuned on `documents_blind.jsonl` and `documents_plain.jsonl`: their figures are printed, and nothing
-else is looked at.
+No rule or network was fitted to `documents_blind.jsonl` and `documents_plain.jsonl`; but the thresholds that
+ship were chosen with their figures in view, so that neither is blind any more.
 """
 
 from __future__ import annotations

@@ -159,3 +159,5 @@ def test_a_quotation_may_point_at_its_own_sentence_before() -> None:
     assert problems(both, max_tokens=60, quoted=True) == ()
     alone = "After that, one day's hire is payable."
     assert "points at another sentence" in problems(alone, max_tokens=60, quoted=True)[0]
+    one = "Of the income Acme Inc. Holdings contributed $5 million of this."
+    assert "points at another sentence" in problems(one, max_tokens=60, quoted=True)[0]

@@ -90,9 +90,10 @@ def test_either_may_support_what_the_other_does_not_deny() -> None:
     cheap = {
         "kept": says(0.9),
         "denied": says(0.9),
-        "raised": says(0.1, 0.4),
+        "raised": says(0.1, 0.35),
         "both": says(0.9, 0.1),
         "opposed": says(0.1, 0.6),
+        "doubtful": says(0.1, 0.4),
     }
     strong = {
         "kept": says(0.6),
@@ -100,12 +101,15 @@ def test_either_may_support_what_the_other_does_not_deny() -> None:
         "raised": says(0.95),
         "both": says(0.5, 0.5),
         "opposed": says(0.9),
+        "doubtful": says(0.9),
     }
     verifier, _ = cascade(cheap, strong, low=0.0, agreed=0.5)
-    kept, denied, raised, both, opposed = ask(verifier, *cheap)
+    kept, denied, raised, both, opposed, doubtful = ask(verifier, *cheap)
     assert [one.entailed for one in (kept, denied, raised)] == [0.9, 0.49, 0.95]
     assert (both.entailed, both.contradicted) == (0.5, 0.5)
     assert (opposed.entailed, opposed.contradicted) == (0.4, 0.6)
+    # The strictest shipped policy acts on 0.40: so much is kept, whatever the strong one sees.
+    assert (doubtful.entailed, doubtful.contradicted) == (0.6, 0.4)
     assert verifier.identity.name.endswith(",0.0,1.0,0.5")
     with pytest.raises(InputError, match="agree"):
         cascade(cheap, strong, agreed=1.2)
