@@ -264,9 +264,11 @@ def _definite(subject: Tokens) -> Tokens:
     """Return *subject* if it names one thing; "Employees, who …, may …" may be a limit."""
     # a bare plural ("Employees") is where writers put a comma before a limit
     plain = subject_of((*subject, Token("is", -1, -1)))
+    if not plain:
+        return ()
     named = all(map(is_capitalised, plain)) and (len(plain) > 1 or not is_plural(plain[0]))
-    definite = plain and (plain[0].lower in DEFINITE or named)
-    quantified = plain and plain[0].lower in {"each", "every"}
+    definite = plain[0].lower in DEFINITE or named
+    quantified = plain[0].lower in {"each", "every"}
     return plain if definite and not quantified else ()
 
 

@@ -209,7 +209,7 @@ def slot_values(chance: random.Random) -> dict[str, str]:
     for letter, (name, count) in _ORDERED.items():
         places = sorted(chance.sample(range(len(words[name])), count))
         put(letter, [words[name][at] for at in places])
-    times = sorted(chance.sample(range(25, 92), 4))
+    times = sorted(chance.sample(range(25, 92), 6))
     put("T", [f"{quarter // 4:02d}:{quarter % 4 * 15:02d}" for quarter in times])
     for letter, name in _DRAWN.items():
         put(letter, chance.sample(words[name], 4))
@@ -223,7 +223,7 @@ _RANGES: Final = {
     "A": (1961, 2026, 6),
     "D": (2, 28, 4),
 }
-_ORDERED: Final = {"M": ("month", 4), "W": ("weekday", 4), "V": ("number", 3)}
+_ORDERED: Final = {"M": ("month", 6), "W": ("weekday", 6), "V": ("number", 6)}
 _DRAWN: Final = {"C": "colour", "G": "animal", "S": "subject", "J": "job"}
 
 

@@ -1,7 +1,8 @@
 """Whole small documents with true and untrue claims about them, as a demanding user writes them.
 
 No rule or network was fitted to `documents_blind.jsonl` and `documents_plain.jsonl`; but the thresholds that
-ship were chosen with their figures in view, so that neither is blind any more.
+ship were chosen with their figures in view, so that neither is blind any more. `documents_unseen.jsonl` was
+written after that and read by nobody who works on the gate; its figures alone are looked at.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from near_miss_path import Row, decide, wholly_verified
 
 HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
 # Of the untrue claims how many may be Verified, and of the true ones how many are at least: of 120
-# and 120 in the first two, of 240 and 180 in the third.
-MOST_WRONG = {"documents": 1, "documents_blind": 1, "documents_plain": 2}
-LEAST_RIGHT = {"documents": 24, "documents_blind": 26, "documents_plain": 16}
+# and 120 in the first two, of 240 and 180 in the others.
+MOST_WRONG = {"documents": 1, "documents_blind": 1, "documents_plain": 2, "documents_unseen": 1}
+LEAST_RIGHT = {
+    "documents": 24,
+    "documents_blind": 26,
+    "documents_plain": 16,
+    "documents_unseen": 23,
+}
 
 
 def _rows(name: str) -> list[tuple[Row, bool, str]]:
