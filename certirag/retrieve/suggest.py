@@ -131,7 +131,7 @@ def _of_places(question: str, places: Sequence[_Place], answers: _Answers) -> It
     for place in places:
         title, heading = _named(place.title), _heading(place.section)
         where = f"“{heading}” in “{title}”" if heading else f"“{title}”"
-        because = f"{where} holds {quoted(place.words)}"
+        because = f"{where} mentions {quoted(place.words)}"
         if heading.endswith("?"):
             if divided(place.words, (heading,))[0] and answers(heading, place.chunks):
                 yield Suggestion("question", heading, because)
@@ -146,14 +146,10 @@ def _queries(question: str, place: _Place, title: str, heading: str) -> Iterator
     """Yield ways to ask for what *place* says, the most definite first."""
     _, own = divided(place.words, (title, heading))  # words that its text holds, not its headings
     about = " and ".join(_phrases(question, own)[:2])
-    if heading and about:
-        yield f"What does “{title}” say about {about} under “{heading}”?"
-        yield f"What is said about {about} under “{heading}”?"
     if about:
         yield f"What does “{title}” say about {about}?"
     if heading:
-        yield f"What does “{title}” say under “{heading}”?"
-        yield f"What is said under “{heading}”?"
+        yield f"What does “{title}” say about “{heading}”?"
 
 
 def _phrases(question: str, words: Sequence[AskedWord]) -> list[str]:
