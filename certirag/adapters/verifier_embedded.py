@@ -191,6 +191,11 @@ def _wording(pair: Pair) -> tuple[Surface, Scores]:
     return found, aligned(pair.claim, pair.evidence, pair.context, found)
 
 
+def forget_wording() -> None:
+    """Forget what the word aligner said of a pair: for measurements with other checks."""
+    _wording.cache_clear()
+
+
 def _unasked(pair: Pair) -> Judgement | None:
     """Return what stands without the model: limits, blanks, and texts that state nothing."""
     answer = answered_unasked(pair)

@@ -67,12 +67,23 @@ class _Passages:
         self.of_row = [passages.setdefault(_statements(row), len(passages)) for row in rows]
         self.places = [(at, n) for own, at in passages.items() for n in range(len(own))]
         self.texts = [statement for own in passages for statement in own]
+        self._starts = np.cumsum([0, *(len(own) for own in passages)])
         self._vectors = _embedded(["\n".join(text) for text in self.texts], embedder)
         self._questions = _embedded([row.question for row in rows], embedder)
 
-    def closest(self, question: int) -> list[int]:
-        """Return all sentences by falling cosine with the question of row *question*."""
-        order: list[int] = np.argsort(-(self._vectors @ self._questions[question])).tolist()
+    def closest(self, question: int, count: int) -> list[int]:
+        """Return the *count* sentences of the largest cosine with the question of row *question*."""
+        cosines = self._vectors @ self._questions[question]
+        best = np.argpartition(-cosines, count)[:count] if count < len(cosines) else ...
+        places = np.arange(len(cosines))[best]
+        order: list[int] = places[np.argsort(-cosines[places])].tolist()
+        return order
+
+    def of_passage(self, question: int) -> list[int]:
+        """Return the sentences of that question's passage by falling cosine with it."""
+        first = self._starts[self.of_row[question]]
+        own = self._vectors[first : self._starts[self.of_row[question] + 1]]
+        order: list[int] = (first + np.argsort(-(own @ self._questions[question]))).tolist()
         return order
 
     def own(self, question: int, place: int) -> bool:
@@ -120,15 +131,14 @@ def answer_pairs(rows: Sequence[AnswerRow], embedder: Embedder) -> Iterator[dict
     """Yield pairs of ``title: sentence`` and a question, as `certirag.train` reads them."""
     passages, chance = _Passages(rows, embedder), random.Random(_SEED)  # noqa: S311  # no secret
     for question, row in enumerate(rows):
-        order = passages.closest(question)
-        own = [p for p in order if passages.own(question, p)]
+        order, own = passages.closest(question, _FAR), passages.of_passage(question)
         yes = [p for p in own if passages.marked(question, p)]
         no = [p for p in own if p not in yes]
         topic = row.title.split(" ›")[0]
         source = "part" if PART in row.question else row.source
         far = [
             p
-            for p in order[:_FAR]
+            for p in order
             if not passages.own(question, p) and passages.texts[p][0].split(" ›")[0] != topic
         ]
         others = [*no[:_HARD], *chance.sample(no[_HARD:], min(_ANY, len(no[_HARD:])))]
@@ -249,7 +259,7 @@ def fit_reader(
     reader, passages = EmbeddedReader(out, embedder), _Passages(rows, embedder)
     found, labels, owner = [], [], []
     for question, row in enumerate(rows):
-        order = passages.closest(question)[:_CLOSEST]
+        order = passages.closest(question, _CLOSEST)
         measured = reader.features(row.question, [passages.texts[p] for p in order])
         for place, one in zip(order, measured, strict=True):
             if one.log_odds is not None:

@@ -7,6 +7,8 @@ Each pair's premise is one document, its hypothesis a draft about it. A badge co
 where the pair is not entailed; a row may name in ``false`` the words that make it untrue, and
 then a badge on another part of it counts as right. Where an untrue hypothesis makes several
 claims and nobody says which is wrong, one badge is wrong if all have one, and none counts else.
+A premise that begins with ``# `` is read as Markdown. ``--each-check`` leaves out each check of the
+word aligner in turn, and says which untrue rows it alone stops and which true ones it alone costs.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from certirag.adapters.verifier_embedded import forget_wording
 from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_verifier
 from certirag.claim_ir.compile import claims_from_draft
 from certirag.core.claim import Claim
@@ -27,11 +30,14 @@ from certirag.core.selector import with_selectors
 from certirag.core.text import Block, Document, EvidenceChunk, sha256_hex
 from certirag.errors import CertiRAGError, InputError
 from certirag.ingest.chunk import chunk_document
+from certirag.ingest.extract import Limits
+from certirag.ingest.load import load_document
 from certirag.ports import SentenceSplitter, Verifier
 from certirag.render import certify
 from certirag.settings import Settings, read_settings
 from certirag.verify.candidates import Candidates, choose_candidates
 from certirag.verify.claim import verify_claims
+from certirag.verify.lexical import scoring
 from certirag.verify.measured import Measurement, measurements_bytes, read_measurements
 
 _AT_ONCE: Final = 200  # rows whose pairs the verifier batches by length
@@ -113,6 +119,50 @@ def count_badges(
     return BadgeCount(badges, wrong, sum(row.entailed for row in rows), whole)
 
 
+def each_check(
+    rows: Sequence[LabelledRow],
+    verifier: Verifier,
+    policy: Policy,
+    split: SentenceSplitter,
+    settings: Settings,
+) -> Iterator[tuple[str, int, int]]:
+    """Yield each check with the untrue rows that it alone stops and the true ones it alone costs.
+
+    A row counts where all of its claims are Verified without the check and not with it. The head
+    that weighs the findings is not fitted anew. The last line is that of all checks together.
+    """
+    with_all = _whole(rows, verifier, policy, split, settings)
+    checks = scoring.CHECKS
+    try:
+        for out in [*((check,) for check in checks), checks]:
+            scoring.CHECKS = tuple(check for check in checks if check not in out)  # type: ignore[misc]
+            forget_wording()
+            without = _whole(rows, verifier, policy, split, settings)
+            new = [r for r, a, b in zip(rows, with_all, without, strict=True) if b and not a]
+            true = sum(row.entailed for row in new)
+            name = "all of them" if out is checks else out[0].__name__
+            yield name, len(new) - true, true
+    finally:
+        scoring.CHECKS = checks  # type: ignore[misc]
+        forget_wording()
+
+
+def _whole(
+    rows: Sequence[LabelledRow],
+    verifier: Verifier,
+    policy: Policy,
+    split: SentenceSplitter,
+    settings: Settings,
+) -> list[bool]:
+    """Return for each row whether it makes claims and all of them are Verified."""
+    found = []
+    for start in range(0, len(rows), _AT_ONCE):
+        part = rows[start : start + _AT_ONCE]
+        for states in _decided(part, verifier, policy, split, settings):
+            found.append(bool(states) and all(state == "VERIFIED" for _, state in states))
+    return found
+
+
 def _decided(
     rows: Sequence[LabelledRow],
     verifier: Verifier,
@@ -143,6 +193,10 @@ def _decided(
 
 def _chunks(name: str, row: LabelledRow, split: SentenceSplitter) -> tuple[EvidenceChunk, ...]:
     text = row.premise
+    if text.startswith("# "):
+        return chunk_document(
+            load_document(text.encode(), path=f"{name}.md", limits=Limits()), split
+        )
     whole = (Block("paragraph", 0, len(text)),)
     document = Document(name, row.title, name, "text/plain", sha256_hex(text), text, whole)
     return chunk_document(document, split)
@@ -158,6 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--verifier", default="", help="as in CERTIRAG_VERIFIER")
     parser.add_argument("--policy", default="", help="as in CERTIRAG_POLICY")
     parser.add_argument("--limit", type=int, help="about so many rows, evenly spread")
+    parser.add_argument("--each-check", action="store_true", help="what each word check is worth")
     parser.add_argument("--out", type=Path, help="file of measurements to add this one to")
     options = parser.parse_args(arguments)
     try:
@@ -178,7 +233,13 @@ def _measure(options: argparse.Namespace) -> None:
     def say(done: int) -> None:
         print(f"{done} of {len(rows)} rows decided", file=sys.stderr)
 
-    found = count_badges(rows, verifier, policy, make_splitter(settings.sentences), settings, say)
+    split = make_splitter(settings.sentences)
+    if options.each_check:
+        print("check | untrue rows that it alone stops | true rows that it alone costs")
+        for name, stopped, costs in each_check(rows, verifier, policy, split, settings):
+            print(f"{name} | {stopped} | {costs}", flush=True)
+        return
+    found = count_badges(rows, verifier, policy, split, settings, say)
     print(
         f"{found.wrong} of {found.badges} badges wrong; of {found.asked} entailed rows "
         f"{found.whole} are Verified whole; {len(rows)} rows, policy {policy.name}"

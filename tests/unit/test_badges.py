@@ -11,7 +11,8 @@ from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_v
 from certirag.core.models import ModelIdentity
 from certirag.ports import Judgement, Pair
 from certirag.settings import read_settings
-from certirag.train.badges import BadgeCount, LabelledRow, count_badges, main
+from certirag.train.badges import BadgeCount, LabelledRow, count_badges, each_check, main
+from certirag.verify.lexical import scoring
 from certirag.verify.measured import read_measurements
 
 _DOCUMENT = "The old mill of Corrant was sold in 1987. Its wheel is made of oak."
@@ -78,6 +79,35 @@ def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Pat
     verifier = make_verifier(settings.verifier, make_embedder(settings.embedder))
     assert measurement.verifier == verifier.identity.sha256
     assert (measurement.badges, measurement.wrong) == (1, 0)
+
+
+def test_what_each_check_is_worth_is_counted_and_all_are_there_again() -> None:
+    """An opposite is stopped by the check for opposites; afterwards the verifier is as before."""
+    rows = [
+        LabelledRow("", "The manager opened the north gate on Monday.", said, entailed=true)
+        for said, true in (
+            ("The manager closed the north gate on Monday.", False),
+            ("The manager opened the north gate on Monday.", True),
+        )
+    ]
+    before = scoring.CHECKS
+    verifier = make_verifier("lexical", make_embedder("embedded"))
+    settings, policy = read_settings({}), load_policy("base-1")
+    found = list(each_check(rows, verifier, policy, make_splitter("rules"), settings))
+    assert [name for name, _, _ in found] == [*(c.__name__ for c in before), "all of them"]
+    assert all(costs == 0 for _, _, costs in found)
+    assert scoring.CHECKS is before
+
+
+def test_a_premise_in_markdown_has_its_sections() -> None:
+    """What stands under a heading is read under it, not as one paragraph with it."""
+    row = LabelledRow(
+        "", "# Lido\n\n## Prices\n\nA swim costs £4.", "A swim costs £4.", entailed=True
+    )
+    found = count_badges(
+        [row], _Credulous(), load_policy("base-1"), make_splitter("rules"), read_settings({})
+    )
+    assert (found.badges, found.wrong) == (1, 0)
 
 
 @pytest.mark.parametrize("line", ["[]", "{}", '{"premise": 1, "hypothesis": "a", "label": "b"}'])
