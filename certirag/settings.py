@@ -40,7 +40,7 @@ class Settings:
     home: Path = Path("~/.local/share/certirag")
     policy: str = "strict-1"
     embedder: str = "embedded"
-    verifier: str = "cascade:embedded,reading,0.3,1.0,0.5"
+    verifier: str = "cascade:embedded,reading,0.3,1.0,0.6"
     reranker: str = "late-interaction"
     sentences: str = "rules"
     max_chunks: int = 8

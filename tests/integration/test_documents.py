@@ -17,10 +17,10 @@ from near_miss_path import Row, decide, wholly_verified
 HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
 # Of the untrue claims how many may be Verified, and of the true ones how many are at least: of 120
 # and 120 in the first two, of 240 and 180 in the others.
-MOST_WRONG = {"documents": 1, "documents_blind": 1, "documents_plain": 2, "documents_unseen": 1}
+MOST_WRONG = {"documents": 1, "documents_blind": 0, "documents_plain": 2, "documents_unseen": 1}
 LEAST_RIGHT = {
     "documents": 24,
-    "documents_blind": 26,
+    "documents_blind": 25,
     "documents_plain": 16,
     "documents_unseen": 23,
 }

@@ -14,9 +14,9 @@ from certirag.core.certificate import AnswerRecord, open_export
 from certirag.pipeline import verify_draft
 from certirag.render import certify
 
-# Of 109 erroneous claims, and of the untouched ones: what was reached, not a goal.
+# Of 111 claims with a planted error, and of 149 untouched ones: what was reached, not a goal.
 MOST_SUPPORTED = 20
-MOST_CONTRADICTED = 20
+MOST_CONTRADICTED = 0
 
 
 @dataclass
