@@ -80,7 +80,8 @@ def entailed(case: Case) -> Finding:
         return Finding(False, "the set's score differs from its only span's score")
     if score < tau:
         note = attached[0].note if len(attached) == 1 and attached[0] is not None else ""
-        short = math.floor(score * 100 + 1e-6) / 100  # 0.849 is not said to be the 0.85 that is needed
+        # 0.849 is not said to be the 0.85 that is needed.
+        short = math.floor(score * 100 + 1e-6) / 100
         below = f"the closest passage supports it with {short:.2f}; {tau:.2f} is needed"
         return Finding(False, f"{below}: {note}" if note else below)
     if case.result.label != "entailed":
