@@ -13,7 +13,6 @@ from certirag.claim_ir.selfcontained import pointing_words, second_sentence
 from certirag.claim_ir.split import is_table_row, split_claims
 from certirag.claim_ir.tokens import clause_verb, finite_verb, tokenize
 from certirag.claim_ir.verbs import is_verb_form
-from certirag.claim_ir.words import word_set
 
 # Beyond this length a text is refused as too long without being read further.
 MAX_CHARACTERS: Final = 4000
