@@ -6,7 +6,6 @@ form are checked again here, whatever the earlier parts said.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -80,9 +79,7 @@ def entailed(case: Case) -> Finding:
         return Finding(False, "the set's score differs from its only span's score")
     if score < tau:
         note = attached[0].note if len(attached) == 1 and attached[0] is not None else ""
-        # 0.849 is not said to be the 0.85 that is needed.
-        short = math.floor(score * 100 + 1e-6) / 100
-        below = f"the closest passage supports it with {short:.2f}; {tau:.2f} is needed"
+        below = f"the closest passage supports it with {score:.2f}; {tau:.2f} is needed"
         return Finding(False, f"{below}: {note}" if note else below)
     if case.result.label != "entailed":
         return Finding(False, f"the verifier's label is {case.result.label}, not entailed")

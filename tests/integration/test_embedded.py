@@ -6,7 +6,7 @@ import pytest
 from near_miss_path import Row, decide, read_rows, wholly_verified, wrongly_verified
 
 # Counts that the shipped model reaches. The held-out rows are measured, never tuned on.
-MOST_WRONG = {"attacks": 1, "heldout": 2}  # the larger network refuses the one
+MOST_WRONG = {"attacks": 2, "heldout": 2}  # the larger network refuses the two
 LEAST_RIGHT = {"attacks": 105, "heldout": 53}
 
 
