@@ -143,13 +143,13 @@ def _of_places(question: str, places: Sequence[_Place], answers: _Answers) -> It
 
 
 def _queries(question: str, place: _Place, title: str, heading: str) -> Iterator[str]:
-    """Yield ways to ask for what *place* says, the most definite first."""
+    """Yield ways to ask for what *place* says: by its heading, or by the words that it holds."""
     _, own = divided(place.words, (title, heading))  # words that its text holds, not its headings
     about = " and ".join(_phrases(question, own)[:2])
-    if about:
-        yield f"What does “{title}” say about {about}?"
     if heading:
         yield f"What does “{title}” say about “{heading}”?"
+    if about:
+        yield f"What does “{title}” say about {about}?"
 
 
 def _phrases(question: str, words: Sequence[AskedWord]) -> list[str]:

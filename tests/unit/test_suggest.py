@@ -50,7 +50,7 @@ def _queries(found: Suggestions, kind: str = "") -> list[str]:
 def test_a_section_that_holds_part_of_the_question_becomes_a_question() -> None:
     """Its title and the words that it holds are in the question; a missing word is not."""
     found = suggest("How much revenue came from Brazil?", [REGIONS, LEAVE], RELEVANCE, CORPUS)
-    assert _queries(found) == ["What does “Annual report” say about revenue?"]
+    assert _queries(found) == ["What does “Annual report” say about “Regions”?"]
     assert found.refinements[0].because == "“Regions” in “Annual report” mentions “revenue”"
     assert [(f.field, f.value, f.passages) for f in found.filters] == [
         ("document", "Annual report", 1),
