@@ -34,7 +34,7 @@ class CascadeVerifier:
 
     With *agreed* below 1.0 either of the two may support what the other does not deny: where
     *strong* sees at least that much support, the higher of the two counts, and a contradiction
-    by *cheap* that no policy acts upon (`OPPOSED_ALONE`) takes nothing away from it.
+    by *cheap* that no shipped policy acts upon (`OPPOSED_ALONE`) takes nothing away from it.
 
     Raises InputError unless 0 <= *low* <= *high* <= 1, and *agreed* too lies in [0, 1].
     """

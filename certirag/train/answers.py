@@ -74,9 +74,8 @@ class _Passages:
     def closest(self, question: int, count: int) -> list[int]:
         """Return the *count* sentences of the largest cosine with the question of row *question*."""
         cosines = self._vectors @ self._questions[question]
-        best = np.argpartition(-cosines, count)[:count] if count < len(cosines) else ...
-        places = np.arange(len(cosines))[best]
-        order: list[int] = places[np.argsort(-cosines[places])].tolist()
+        best = np.argpartition(-cosines, min(count, len(cosines) - 1))[:count]
+        order: list[int] = best[np.argsort(-cosines[best])].tolist()
         return order
 
     def of_passage(self, question: int) -> list[int]:

@@ -6,7 +6,9 @@ import pytest
 from near_miss_path import Row, decide, read_rows, wholly_verified, wrongly_verified
 
 # Counts that the shipped model reaches. The held-out rows are measured, never tuned on.
-MOST_WRONG = {"attacks": 2, "heldout": 2}  # the larger network refuses the two
+MOST_WRONG = {"attacks": 2, "heldout": 2}
+# Which of the attacks: the larger network refuses both.
+KNOWN_WRONG = {"The village flooded.", "A partner receives five days."}
 LEAST_RIGHT = {"attacks": 105, "heldout": 53}
 
 
@@ -24,6 +26,7 @@ def test_near_misses_get_no_badge(folder: str, capsys: pytest.CaptureFixture[str
             f"fair claims Verified {right} of {len(fair)}"
         )
     assert len(wrong) <= MOST_WRONG[folder], wrong
+    assert folder != "attacks" or set(wrong) <= KNOWN_WRONG, wrong
     assert right >= LEAST_RIGHT[folder]
 
 

@@ -82,12 +82,13 @@ def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Pat
 
 
 def test_what_each_check_is_worth_is_counted_and_all_are_there_again() -> None:
-    """An opposite is stopped by the check for opposites; afterwards the verifier is as before."""
+    """A denial is stopped by one check alone, an exchange by two; the verifier is as before then."""
     rows = [
-        LabelledRow("", "The manager opened the north gate on Monday.", said, entailed=true)
-        for said, true in (
-            ("The manager closed the north gate on Monday.", False),
-            ("The manager opened the north gate on Monday.", True),
+        LabelledRow("", document, said, entailed=document == said)
+        for document, said in (
+            ("The mayor opened the pool in May.", "The mayor opened the pool in May."),
+            ("The pool was not opened by the mayor.", "The pool was opened by the mayor."),
+            ("Ida Vance wrote to Tom Okafor in May.", "Tom Okafor wrote to Ida Vance in May."),
         )
     ]
     before = scoring.CHECKS
@@ -96,18 +97,28 @@ def test_what_each_check_is_worth_is_counted_and_all_are_there_again() -> None:
     found = list(each_check(rows, verifier, policy, make_splitter("rules"), settings))
     assert [name for name, _, _ in found] == [*(c.__name__ for c in before), "all of them"]
     assert all(costs == 0 for _, _, costs in found)
+    assert [one for one in found if one[1]] == [("polarity", 1, 0), ("all of them", 2, 0)]
     assert scoring.CHECKS is before
 
 
 def test_a_premise_in_markdown_has_its_sections() -> None:
     """What stands under a heading is read under it, not as one paragraph with it."""
+    asked: list[Pair] = []
+
+    class Listening(_Credulous):
+        def judge(self, pairs: list[Pair]) -> list[Judgement]:
+            asked.extend(pairs)
+            return super().judge(pairs)
+
     row = LabelledRow(
         "", "# Lido\n\n## Prices\n\nA swim costs £4.", "A swim costs £4.", entailed=True
     )
-    found = count_badges(
-        [row], _Credulous(), load_policy("base-1"), make_splitter("rules"), read_settings({})
+    count_badges(
+        [row], Listening(), load_policy("base-1"), make_splitter("rules"), read_settings({})
     )
-    assert (found.badges, found.wrong) == (1, 0)
+    first = asked[0]
+    assert first.evidence == "A swim costs £4."
+    assert ("Lido" in first.context, "Prices" in first.context) == (True, True)
 
 
 @pytest.mark.parametrize("line", ["[]", "{}", '{"premise": 1, "hypothesis": "a", "label": "b"}'])

@@ -250,3 +250,32 @@ def test_a_shipped_graph_can_be_trained_further(
         apart = np.abs(value[first:] - own[first:])
         assert apart.max() <= 0.25 * max(1e-4, np.abs(own).max()), name
         assert apart.mean() <= 0.02 * max(1e-4, np.abs(own).max()), name
+
+
+def test_a_weight_that_is_to_be_trained_lies_anywhere_within_its_step(
+    mpnet: Path, tmp_path: Path
+) -> None:
+    """On its code, what training changes by less than half a step would be rounded away again."""
+    from onnx import load_from_string, numpy_helper
+    from safetensors.numpy import load_file
+
+    from certirag.train.build import write_manifest
+    from certirag.train.config import read_config
+    from certirag.train.export import export
+    from certirag.train.widen import wide_weights, widen
+
+    model, out = tmp_path / "model", tmp_path / "out"
+    export(mpnet, model)
+    recipe = Path(__file__).resolve().parents[2] / "certirag" / "train" / "near_misses.toml"
+    write_manifest(read_config(recipe), model, ["model.int8.onnx", "tokenizer.json"])
+    graph = load_from_string((model / "model.int8.onnx").read_bytes()).graph
+    tensors = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    exact = wide_weights(tensors)
+    widen(model, out, frozen=1)
+    found = load_file(out / "model.safetensors")
+    for layer, moved in ((0, False), (1, True)):
+        name = f"encoder.layer.{layer}.intermediate.dense"
+        step = tensors[f"{name}.scale"][:, None]
+        apart = (found[f"backbone.{name}.weight"] - exact[f"backbone.{name}.weight"]) / step
+        assert np.abs(apart).max() <= 0.5 + 1e-4
+        assert bool(np.abs(apart).mean() > 0.2) == moved
