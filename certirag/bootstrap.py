@@ -66,7 +66,7 @@ def build_services(settings: Settings) -> Services:
         policy=load_policy(settings.policy),
         embedder=embedder,
         reranker=make_reranker(settings.reranker, embedder),
-        reader=make_reader(embedder),
+        reader=make_reader(settings.reader, embedder),
         verifier=verifier,
         split=make_splitter(settings.sentences),
         audit_log=open_log(settings),
@@ -186,13 +186,13 @@ def make_reranker(name: str, embedder: Embedder) -> Reranker:
     return CrossEncoderReranker(name)
 
 
-def make_reader(embedder: Embedder) -> Reader:
-    """Return the reader that ships; it was fitted with the embedder that ships and asks that one."""
+def make_reader(name: str, embedder: Embedder) -> Reader:
+    """Return the reader *name*, which was fitted with the embedder that ships and asks that one."""
     from certirag.adapters.embedder_onnx import OnnxEmbedder
-    from certirag.adapters.reader_embedded import EmbeddedReader
+    from certirag.adapters.reader_embedded import open_reader
 
     own = embedder if isinstance(embedder, OnnxEmbedder) else make_embedder("embedded")
-    return EmbeddedReader(ASSETS / "models" / "reader", own)
+    return open_reader(name, ASSETS / "models", own)
 
 
 def make_splitter(name: str) -> SentenceSplitter:

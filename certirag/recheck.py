@@ -148,7 +148,8 @@ def scored_otherwise(record: AnswerRecord, settings: Settings) -> str:
             "to allow that, set CERTIRAG_VERIFIER to this name"
         )
         raise InputError(message)
-    verifier, reader = make_verifier(name, embedder), make_reader(embedder)
+    reads = recorded["reader"].name if "reader" in recorded else settings.reader
+    verifier, reader = make_verifier(name, embedder), make_reader(reads, embedder)
     for model in (embedder.identity, verifier.identity, reader.identity):
         if model.role in recorded and recorded[model.role] != model:
             return f"the {model.role} here is {model.name} {model.version} with another digest"

@@ -40,7 +40,8 @@ class Settings:
     home: Path = Path("~/.local/share/certirag")
     policy: str = "strict-1"
     embedder: str = "embedded"
-    verifier: str = "cascade:embedded,reading,0.3,1.0,0.6"
+    verifier: str = "cascade:embedded,reading,0.1,1.0,0.72"
+    reader: str = "embedded,reading"
     reranker: str = "late-interaction"
     sentences: str = "rules"
     max_chunks: int = 8

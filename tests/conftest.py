@@ -17,9 +17,10 @@ from postgres import Server, running_server, server_programs
 # What a fixture makes before any test's own home is there must not be the user's either.
 _HOME = TemporaryDirectory(prefix="certirag-")
 os.environ["CERTIRAG_HOME"] = _HOME.name
-# Programs and pages are tested with the small network alone, which takes a fraction of the time;
+# Programs and pages are tested with the small networks alone, which takes a fraction of the time;
 # what is measured (`near_miss_path`, `integration_fixtures`) reads no environment and asks both.
 os.environ.setdefault("CERTIRAG_VERIFIER", "embedded")
+os.environ.setdefault("CERTIRAG_READER", "embedded")
 CHROMIUM = Path(os.environ.get("CERTIRAG_CHROMIUM", "/usr/bin/chromium"))
 
 

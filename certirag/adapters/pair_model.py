@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -221,6 +222,15 @@ class _Input:
     def key(self, model: str) -> bytes:
         """The digest of everything that decides the logits."""
         return hashlib.sha256(f"{model}/{self.evidence}/".encode() + self.ids).digest()
+
+
+@lru_cache(maxsize=2)
+def shared_pair_model(directory: Path) -> PairModel:
+    """Return the model in *directory*, the same one for all who ask: its weights fill memory once.
+
+    Raises ModelError or MissingExtra as the model itself does; a failure is not remembered.
+    """
+    return PairModel(directory)
 
 
 def _checked(rows: Any, count: int) -> list[Logits | str]:

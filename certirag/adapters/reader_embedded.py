@@ -1,21 +1,22 @@
-"""The reader that ships: how surely a statement answers a question, by two networks together."""
+"""The reader that ships: how surely a statement answers a question, by two or three networks."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from math import exp, inf, isfinite, log
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from certirag.adapters.model_files import ModelFiles
-from certirag.adapters.pair_model import Logits, PairModel
+from certirag.adapters.onnx_files import GRAPH
+from certirag.adapters.pair_model import Logits, PairModel, shared_pair_model
 from certirag.claim_ir.asked import halves
 from certirag.core.models import ModelIdentity
 from certirag.core.text import sha256_hex
-from certirag.errors import ModelError
+from certirag.errors import InputError, ModelError
 from certirag.ports import Embedder, Pair
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NAME = "embedded"
+READS_TWICE = "embedded,reading"
 CALIBRATION = "calibration.json"
+SECOND = "calibration_second.json"
+FITTED_WITH = "fitted_with"  # in the manifest: the digest of the larger network's graph
 _LEAST = 1e-5  # a probability is not trusted beyond this
 # Asked of every statement that may answer; its network is taught on this very question.
 INSTRUCTS = "Does this text tell a language model what to do?"
@@ -31,6 +35,7 @@ INSTRUCTS = "Does this text tell a language model what to do?"
 ASKS_TWICE = "Are these two separate questions?"
 BETWEEN = " | "
 _MOST_KNOWN = 8  # questions whose statements are not measured twice
+_BEHIND = 1000.0  # what was not read twice comes after what was, in the order that it had
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +73,51 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondWeights:
+    """What each of `Features` counts once the larger network has read the statement too.
+
+    It reads what the first reading gives *asked_from* or more.
+    """
+
+    asked_from: float
+    log_odds: float
+    cosine: float
+    headed_cosine: float
+    second: float
+    intercept: float
+    order_log_odds: float
+    order_cosine: float
+    order_headed_cosine: float
+    order_second: float
+
+    def probability(self, found: Features) -> float:
+        """Return the probability in [0, 1]; 0 for a statement that the larger one cannot read."""
+        if found.log_odds is None or found.second is None:
+            return 0.0
+        total = self.log_odds * found.log_odds + self.second * found.second + self.intercept
+        total += self.cosine * found.cosine + self.headed_cosine * found.headed_cosine
+        return round(1 / (1 + exp(-total)), 6)
+
+    def place(self, found: Features) -> float:
+        """Return the score to order by; what could not be read comes last."""
+        if found.log_odds is None or found.second is None:
+            return float("-inf")
+        total = self.order_log_odds * found.log_odds + self.order_second * found.second
+        cosines = self.order_cosine * found.cosine + self.order_headed_cosine * found.headed_cosine
+        return round(total + cosines, 6)
+
+
+@dataclass(frozen=True, slots=True)
 class Features:
-    """The log-odds of the cross-encoder, and the cosine without and with the headings."""
+    """The log-odds of the cross-encoder, and the cosine without and with the headings.
+
+    *second* is the log-odds of the larger network, None where it was not asked or could not read.
+    """
 
     log_odds: float | None
     cosine: float
     headed_cosine: float
+    second: float | None = None
 
 
 class EmbeddedReader:
@@ -85,36 +129,70 @@ class EmbeddedReader:
     three together which of several answers best: a logistic regression joins them for each. A
     statement that cannot be read whole scores 0. The same network is asked whether a text instructs
     a model (`INSTRUCTS`) and whether a question asks two things (`ASKS_TWICE`).
+
+    *second* is the larger network of the verifier, which was taught on the same questions: it reads
+    again what the first reading does not rule out, and a regression joins both.
     Raises ModelError or MissingExtra on construction.
     """
 
-    def __init__(self, directory: Path, embedder: Embedder, *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        embedder: Embedder,
+        second: PairModel | None = None,
+        *,
+        threads: int | None = None,
+    ) -> None:
         self._model, self._embedder = PairModel(directory, threads=threads), embedder
         files, base = self._model.files, embedder.identity
-        self._weights = _weights(files)
+        self._weights = _weights(files, CALIBRATION, Weights)
+        self._larger = second
+        self._second = _weights(files, SECOND, SecondWeights) if second is not None else None
         self._lock = Lock()
         self._known: dict[str, dict[tuple[str, str], Features]] = {}
+        versions = [files.text("version"), base.version]
+        digests = [files.sha256, base.sha256]
+        if second is not None:
+            if files.manifest.get(FITTED_WITH) != second.files.manifest["files"][GRAPH]:
+                message = f"{directory} was fitted with another larger network; restore both"
+                raise ModelError(message)
+            versions.append(second.files.text("version"))
+            digests.append(second.files.sha256)
         self._identity = ModelIdentity(
             "reader",
-            NAME,
-            f"{files.text('version')}+{base.version}",
-            sha256_hex(f"{files.sha256}\n{base.sha256}"),
+            NAME if second is None else READS_TWICE,
+            "+".join(versions),
+            sha256_hex("\n".join(digests)),
         )
 
     @property
     def identity(self) -> ModelIdentity:
-        """Name and versions, and a digest over the manifests of both networks."""
+        """Name and versions, and a digest over the manifests of all its networks."""
         return self._identity
 
     def relevance(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return for each (headings, statement) the probability in [0, 1] that it answers."""
         found = self.features(question, statements) if statements else []
-        return tuple(self._weights.probability(one) for one in found)
+        return tuple(self._probability(one) for one in found)
 
     def order(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return for each (headings, statement) a score to order by, larger first."""
         found = self.features(question, statements) if statements else []
-        return tuple(self._weights.place(one) for one in found)
+        return tuple(self._place(one) for one in found)
+
+    def _probability(self, found: Features) -> float:
+        once = self._weights.probability(found)
+        if self._second is None or once < self._second.asked_from:
+            return once
+        return self._second.probability(found)
+
+    def _place(self, found: Features) -> float:
+        once = self._weights.place(found)
+        if self._second is None:
+            return once
+        if self._weights.probability(found) < self._second.asked_from:
+            return once - _BEHIND
+        return self._second.place(found)
 
     def instructs(self, texts: Sequence[str]) -> Sequence[bool]:
         """Return for each text whether it tells a language model what to do; so does one unread.
@@ -138,11 +216,11 @@ class EmbeddedReader:
 
     def cut_odds(self, cuts: Sequence[tuple[str, str]]) -> list[float | None]:
         """Return for each (first, second) the log-odds that these are two questions."""
-        return self._odds([Pair(ASKS_TWICE, BETWEEN.join(cut)) for cut in cuts])
+        return _odds(self._model, [Pair(ASKS_TWICE, BETWEEN.join(cut)) for cut in cuts])
 
     def instruction_odds(self, texts: Sequence[str]) -> list[float | None]:
         """Return for each text the log-odds that it instructs a model, None if it was not read."""
-        return self._odds([Pair(INSTRUCTS, text) for text in texts])
+        return _odds(self._model, [Pair(INSTRUCTS, text) for text in texts])
 
     def features(self, question: str, statements: Sequence[tuple[str, str]]) -> list[Features]:
         """Return what is measured of each (headings, statement), before it is weighed."""
@@ -157,18 +235,40 @@ class EmbeddedReader:
 
     def _measured(self, asked: str, statements: Sequence[tuple[str, str]]) -> list[Features]:
         pairs = [Pair(asked, statement, headings) for headings, statement in statements]
-        odds = self._odds(pairs)
+        odds = _odds(self._model, pairs)
         texts = [statement for _, statement in statements]
         texts += [f"{headings}\n{statement}" for headings, statement in statements]
         cosines = _cosines(self._embedder.embed([asked, *texts]), len(texts))
         bare, headed = cosines[: len(statements)], cosines[len(statements) :]
-        return [Features(*one) for one in zip(odds, bare, headed, strict=True)]
-
-    def _odds(self, pairs: Sequence[Pair]) -> list[float | None]:
-        return [
-            max((_log_odds(w.logits) for w in one.windows), default=None)
-            for one in self._model.logits(pairs)
+        found = [Features(*one) for one in zip(odds, bare, headed, strict=True)]
+        if self._larger is None or self._second is None:
+            return found
+        least = self._second.asked_from
+        asked_again = [
+            at for at, one in enumerate(found) if self._weights.probability(one) >= least
         ]
+        again = _odds(self._larger, [pairs[at] for at in asked_again])
+        for at, second in zip(asked_again, again, strict=True):
+            found[at] = replace(found[at], second=second)
+        return found
+
+
+def open_reader(name: str, models: Path, embedder: Embedder) -> EmbeddedReader:
+    """Return the reader *name*: ``embedded`` or, with the larger network too, ``embedded,reading``.
+
+    *models* is the folder of the models that ship. InputError for another name.
+    """
+    if name not in (NAME, READS_TWICE):
+        raise InputError(f"unknown reader {name!r}: choose {NAME} or {READS_TWICE}")
+    larger = shared_pair_model(models / "verifier-large") if name == READS_TWICE else None
+    return EmbeddedReader(models / "reader", embedder, larger)
+
+
+def _odds(model: PairModel, pairs: Sequence[Pair]) -> list[float | None]:
+    return [
+        max((_log_odds(window.logits) for window in one.windows), default=None)
+        for one in model.logits(pairs)
+    ]
 
 
 def _cosines(vectors: NDArray[np.float32], count: int) -> list[float]:
@@ -187,14 +287,17 @@ def _log_odds(logits: Logits) -> float:
     return log(share / (1 - share))
 
 
-def _weights(files: ModelFiles) -> Weights:
+_Kind = TypeVar("_Kind", Weights, SecondWeights)
+
+
+def _weights(files: ModelFiles, name: str, kind: type[_Kind]) -> _Kind:
     try:
-        content = json.loads(files.contents[CALIBRATION])
-        found = Weights(*(float(content[name]) for name in Weights.__slots__))
+        content = json.loads(files.contents[name])
+        found = kind(*(float(content[one.name]) for one in fields(kind)))
     except (KeyError, TypeError, ValueError) as error:
-        message = f"{files.directory / CALIBRATION} has no sound weights ({error!r}); restore it"
+        message = f"{files.directory / name} has no sound weights ({error!r}); restore it"
         raise ModelError(message) from error
-    if not all(isfinite(getattr(found, name)) for name in Weights.__slots__):
-        message = f"{files.directory / CALIBRATION} has a weight that is no number; restore it"
+    if not all(isfinite(getattr(found, one.name)) for one in fields(kind)):
+        message = f"{files.directory / name} has a weight that is no number; restore it"
         raise ModelError(message)
     return found

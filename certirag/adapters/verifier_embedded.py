@@ -13,7 +13,9 @@ from typing import Final
 import numpy as np
 
 from certirag.adapters.judgements import answered_unasked, refused
-from certirag.adapters.pair_model import PairLogits, PairModel
+from certirag.adapters.pair_model import PairLogits, PairModel, shared_pair_model
+from certirag.claim_ir.quantity_compare import in_its_notation
+from certirag.claim_ir.quantity_sentence import read_sentence
 from certirag.core.models import ModelIdentity
 from certirag.core.verdict import Label
 from certirag.errors import ModelError
@@ -86,6 +88,7 @@ class EmbeddedVerifier:
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         """Return one judgement per pair, in order."""
+        pairs = as_evidence_writes(pairs)
         return tuple(
             _judgement(pair, one, self._probabilities(pair, one))
             for pair, one in zip(pairs, measure(self._model, pairs), strict=True)
@@ -110,8 +113,8 @@ class ReadingVerifier:
     that one sees anything at all. Raises ModelError or MissingExtra on construction.
     """
 
-    def __init__(self, directory: Path, *, threads: int | None = None) -> None:
-        self._model = PairModel(directory, threads=threads)
+    def __init__(self, directory: Path) -> None:
+        self._model = shared_pair_model(directory)
         files = self._model.files
         name = CALIBRATIONS["sentence"]
         if name not in files.contents:
@@ -129,6 +132,7 @@ class ReadingVerifier:
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         """Return one judgement per pair, in order."""
+        pairs = as_evidence_writes(pairs)
         return tuple(
             one.answer or self._judgement(pair, one)
             for pair, one in zip(pairs, measure_reading(self._model, pairs), strict=True)
@@ -137,7 +141,22 @@ class ReadingVerifier:
     def _judgement(self, pair: Pair, measured: Measured) -> Judgement:
         table = np.array([measured.features], dtype=np.float64)
         entailed, _, contradicted = self._calibration.probabilities(table)[0].tolist()
-        return _rounded(checked_exactly(pair, entailed, contradicted, measured.unread))
+        _, words = _wording(pair)
+        return _rounded(checked_exactly(pair, entailed, contradicted, words, measured.unread))
+
+
+def as_evidence_writes(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return *pairs* with each claim's measures and dates written as its evidence writes them.
+
+    No network of this size reckons that two years are 24 months; rule 4 of the gate, which compares
+    the figures of the claim as it stands, does.
+    """
+    return [
+        replace(
+            pair, claim=in_its_notation(read_sentence(pair.claim), read_sentence(pair.evidence))
+        )
+        for pair in pairs
+    ]
 
 
 def measure_reading(model: PairModel, pairs: Sequence[Pair]) -> list[Measured]:

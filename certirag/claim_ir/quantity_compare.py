@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from certirag.claim_ir.quantity_amounts import rate_at
-from certirag.claim_ir.quantity_sentence import Segment, Sentence, token_index
+from certirag.claim_ir.quantity_sentence import TEMPORAL, Segment, Sentence, token_index
 from certirag.claim_ir.quantity_words import IMPLIED_BOUNDS, IMPLIED_RATES
 from certirag.claim_ir.units import base_unit
 from certirag.core.claim import Quantity
@@ -138,6 +138,30 @@ def in_one_notation(sentence: Sentence) -> str:
         written += [sentence.text[last : quantity.start], f"[{'|'.join(parts)}]"]
         last = quantity.end
     return "".join((*written, sentence.text[last:]))
+
+
+def in_its_notation(claim: Sentence, evidence: Sentence) -> str:
+    """Return *claim* with each measure and date written as *evidence* writes the equal one.
+
+    "Two years" becomes "24 months", "2024-03-01" becomes "1 March 2024": exact conversions only,
+    with the same bound and rate, and only where the evidence writes the equal one in one way.
+    """
+    written, last = [], 0
+    for ours in sorted(claim.quantities, key=lambda q: q.start):
+        if ours.start < last:
+            return claim.text
+        equal = {q.text for q in evidence.quantities if _same_but_for_notation(ours, q)}
+        if len(equal) == 1:
+            written += [claim.text[last : ours.start], *equal]
+            last = ours.end
+    return "".join((*written, claim.text[last:]))
+
+
+def _same_but_for_notation(a: Quantity, b: Quantity) -> bool:
+    rates = a.unit.partition("/")[2], b.unit.partition("/")[2]
+    measured = bool(a.unit and b.unit) or a.kind in TEMPORAL
+    same = a.kind == b.kind and a.qualifier == b.qualifier and rates[0] == rates[1]
+    return measured and same and same_value(a, b)
 
 
 def _step(quantity: Quantity, value: Fraction) -> Fraction:

@@ -15,7 +15,7 @@ import numpy as np
 
 from certirag.adapters.model_files import MANIFEST
 from certirag.adapters.pair_model import PairModel
-from certirag.adapters.verifier_embedded import CALIBRATIONS, measure
+from certirag.adapters.verifier_embedded import CALIBRATIONS, as_evidence_writes, measure
 from certirag.bootstrap import make_splitter
 from certirag.errors import InputError, ModelError
 from certirag.ports import Pair
@@ -212,7 +212,9 @@ def _measured(model: PairModel, rows: Sequence[Row], say: Say) -> _Table:
     features: list[tuple[float, ...]] = []
     for at in range(0, len(rows), _BATCH):
         part = rows[at : at + _BATCH]
-        found = measure(model, [Pair(row.hypothesis, row.premise) for row in part])
+        found = measure(
+            model, as_evidence_writes([Pair(row.hypothesis, row.premise) for row in part])
+        )
         for row, one in zip(part, found, strict=True):
             if one.features is not None:
                 kept.append(row)
@@ -226,13 +228,14 @@ def _measured(model: PairModel, rows: Sequence[Row], say: Say) -> _Table:
     return _Table(kept, np.array(features, dtype=np.float64), labels)
 
 
-def write_manifest(config: TrainingConfig, folder: Path, names: Sequence[str]) -> None:
+def write_manifest(config: TrainingConfig, folder: Path, names: Sequence[str], **more: str) -> None:
     """Write the manifest of *folder* over its files *names*, as `read_model_files` reads it."""
     files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     content: dict[str, Any] = {
         "name": config.name,
         "version": config.version,
         "max_tokens": config.max_tokens,
+        **more,
         "files": files,
     }
     text = json.dumps(content, indent=1) + "\n"

@@ -16,7 +16,12 @@ import numpy as np
 
 from certirag.adapters.model_files import MANIFEST
 from certirag.adapters.pair_model import PairModel
-from certirag.adapters.verifier_embedded import CALIBRATIONS, Measured, measure_reading
+from certirag.adapters.verifier_embedded import (
+    CALIBRATIONS,
+    Measured,
+    as_evidence_writes,
+    measure_reading,
+)
 from certirag.bootstrap import make_splitter
 from certirag.core.text import joined_evidence, reading_window, sha256_hex
 from certirag.errors import InputError
@@ -246,7 +251,7 @@ def _reached_by(scores: Sequence[float], share: float) -> float:
 def _measured(
     model: PairModel, claims: Sequence[ReadClaim], say: Say
 ) -> list[tuple[Measured, ...]]:
-    pairs = [pair for claim in claims for pair in claim.pairs]
+    pairs = as_evidence_writes([pair for claim in claims for pair in claim.pairs])
     found: list[Measured] = []
     for at in range(0, len(pairs), _BATCH):
         found += measure_reading(model, pairs[at : at + _BATCH])

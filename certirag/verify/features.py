@@ -79,6 +79,12 @@ class Surface:
     denial_differs: float
 
 
+def adds_no_word(claim: str, evidence: str) -> bool:
+    """Say whether every word of *claim*, up to its ending, is one of *evidence*: some left out, or moved."""
+    known = {_stem(word) for word in _words(evidence)}
+    return all(_stem(word) in known for word in _words(claim))
+
+
 def surface(claim: str, evidence: str, context: str = "") -> Surface:
     """Compare the words of *claim* with those of *evidence*.
 

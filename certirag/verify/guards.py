@@ -19,6 +19,7 @@ from certirag.claim_ir.derived import explain_quantities
 from certirag.claim_ir.quantities import find_quantities
 from certirag.ports import Pair
 from certirag.verify.asserted import drops_items, reservations
+from certirag.verify.features import adds_no_word
 from certirag.verify.lexical.scoring import VERBATIM, VETO_CEILING, Scores, sentences
 from certirag.verify.lexical.sources import superseded
 
@@ -114,17 +115,23 @@ def is_quoted(pair: Pair, words: Scores) -> bool:
 
 
 def checked_exactly(
-    pair: Pair, entailed: float, contradicted: float, unread: Sequence[str]
+    pair: Pair, entailed: float, contradicted: float, words: Scores, unread: Sequence[str]
 ) -> Guarded:
     """Return the scores of the network that reads as the exact checks leave them.
 
-    Figures are not among them: rule 4 of the gate compares those of the attached evidence.
+    Figures are not among them: rule 4 of the gate compares those of the attached evidence. A claim
+    that only leaves out or moves words of its evidence is what the alignment of words reads best:
+    there its doubts count (`words`).
     """
     past = ["the document says that it no longer holds"] * superseded(pair.claim, pair.context)
+    names = DOUBTS | DOUBTS_UNLESS_SURE
+    doubtful = [f.detail for f in words.findings if f.name in names]
+    if not adds_no_word(pair.claim, pair.evidence):
+        doubtful = []
     for ceiling, reasons in (
         (UNREAD_CEILING, _unread(pair, unread)),
         (VETO_CEILING, past),
-        (DOUBT_CEILING, reservations(pair)),
+        (DOUBT_CEILING, [*reservations(pair), *doubtful]),
     ):
         if reasons:
             return Guarded(min(entailed, ceiling), contradicted, reasons[0].rstrip(" ."))

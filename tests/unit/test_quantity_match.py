@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certirag.claim_ir.quantities import find_figures
+from certirag.claim_ir.quantity_compare import in_its_notation
 from certirag.claim_ir.quantity_match import MAX_FIGURES, MAX_LENGTH, unmatched_quantities
+from certirag.claim_ir.quantity_sentence import read_sentence
 
 LEAVE = "Full-time staff are entitled to 25 days of annual leave per calendar year."
 GROWTH = "Revenue rose from $3.1M in 2023 to $3.6M in 2024."
@@ -349,3 +351,33 @@ def test_planted_figures_are_caught(text, error):
     claim = text[start:stop].strip()
     truth = (text[start : error["start"]] + error["truth"] + text[error["end"] : stop]).strip()
     assert unmatched_quantities(claim, [truth])
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "restated"),
+    [
+        ("It runs for two years.", "The term is 24 months.", "It runs for 24 months."),
+        ("It opens on 1 March 2024.", "Opening: 2024-03-01.", "It opens on 2024-03-01."),
+        (
+            "It costs €1.5m a year.",
+            "It is EUR 1,500,000 per year.",
+            "It costs EUR 1,500,000 per year.",
+        ),
+        # Another bound, another rate, another kind of day and another amount stay as they are.
+        ("It runs for two years.", "The term is at least 24 months.", "It runs for two years."),
+        ("It costs €1.5m.", "It is EUR 1,500,000 per year.", "It costs €1.5m."),
+        ("It takes two weeks.", "It takes 14 working days.", "It takes two weeks."),
+        ("It runs for two years.", "The term is 36 months.", "It runs for two years."),
+        # Where the evidence writes it in two ways, neither is taken for the other.
+        (
+            "It runs for two years.",
+            "24 months; a further 730 days or 2 years.",
+            "It runs for two years.",
+        ),
+    ],
+)
+def test_a_measure_is_read_as_the_evidence_writes_it(
+    claim: str, evidence: str, restated: str
+) -> None:
+    """Two years are 24 months; at least 24 months, or 24 months of something by the year, are not."""
+    assert in_its_notation(read_sentence(claim), read_sentence(evidence)) == restated

@@ -11,13 +11,19 @@ from pathlib import Path
 import pytest
 from fakes import FakeEmbedder
 
-from certirag.adapters.reader_embedded import CALIBRATION, EmbeddedReader, Weights
+from certirag.adapters.reader_embedded import (
+    CALIBRATION,
+    NAME,
+    READS_TWICE,
+    EmbeddedReader,
+    Weights,
+)
 from certirag.bootstrap import make_embedder, make_reader
-from certirag.errors import ModelError
+from certirag.errors import InputError, ModelError
 from certirag.ports import Reader
 from certirag.retrieve.relevance import answers_in
 from certirag.settings import ASSETS
-from certirag.train.answers import read_two_part
+from certirag.train.questions import read_two_part
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 FOLDER = ASSETS / "models" / "reader"
@@ -29,10 +35,16 @@ STATEMENTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def reader() -> Reader:
-    """Return the reader that ships."""
-    return make_reader(make_embedder("embedded"))
+@pytest.fixture(scope="module", params=[NAME, READS_TWICE])
+def reader(request: pytest.FixtureRequest) -> Reader:
+    """Return the reader that ships, without and with the larger network."""
+    return make_reader(request.param, make_embedder("embedded"))
+
+
+def test_an_unknown_reader_is_refused() -> None:
+    """No name stands for another one."""
+    with pytest.raises(InputError, match="choose embedded or embedded,reading"):
+        make_reader("reading", FakeEmbedder(dimension=384))
 
 
 def test_the_statement_that_answers_stands_out(reader: Reader) -> None:

@@ -10,19 +10,20 @@ import pytest
 from fakes import FakeEmbedder
 from tiny_pair import save_checkpoint
 
-from certirag.adapters.reader_embedded import ASKS_TWICE, INSTRUCTS, EmbeddedReader, Weights
-from certirag.bootstrap import make_embedder
-from certirag.errors import InputError
-from certirag.eval.answers import AnswerRow
-from certirag.train.answers import (
-    answer_pairs,
-    fit_reader,
-    instruction_pairs,
-    main,
-    read_everyday,
-    read_two_part,
-    two_part_pairs,
+from certirag.adapters.pair_model import PairModel
+from certirag.adapters.reader_embedded import (
+    ASKS_TWICE,
+    INSTRUCTS,
+    EmbeddedReader,
+    SecondWeights,
+    Weights,
 )
+from certirag.bootstrap import make_embedder
+from certirag.errors import InputError, ModelError
+from certirag.eval.answers import AnswerRow
+from certirag.train.answers import answer_pairs, instruction_pairs, main, two_part_pairs
+from certirag.train.answers_fit import fit_reader, fit_second
+from certirag.train.questions import read_everyday, read_two_part
 
 PUMP = ("The pump costs forty euros.", "It weighs nine kilos.", "The pump is blue.", "It hums.",
         "A pump lasts ten years.", "Its hose is red.")  # fmt: skip
@@ -131,3 +132,27 @@ def test_the_fit_leaves_a_reader_that_opens(tmp_path: Path) -> None:
     assert scores[order.index(max(order))] <= 0.5 + 1e-3
     assert reader.relevance(ROWS[3].question, texts) == scores
     assert weights["two_questions"] < 999
+
+
+def test_what_the_first_reading_does_not_rule_out_is_read_by_the_second(tmp_path: Path) -> None:
+    """Its weights are fitted beside those of the first, and hold for that very network."""
+    out, second = tmp_path / "reader", tmp_path / "second"
+    fit_reader(ROWS, save_checkpoint(tmp_path / "run"), out)
+    fit_reader(ROWS, save_checkpoint(tmp_path / "other", seed=7), second)
+    alone = EmbeddedReader(out, make_embedder("embedded"))
+    weights = fit_second(ROWS, second, out)
+    assert set(weights) == set(SecondWeights.__slots__)
+    twice = EmbeddedReader(out, make_embedder("embedded"), PairModel(second))
+    texts = [("Cats › Day", one) for one in CAT]
+    features = twice.features(ROWS[3].question, texts)
+    once = alone.relevance(ROWS[3].question, texts)
+    read_twice = [score >= weights["asked_from"] for score in once]
+    assert any(read_twice)
+    assert [one.second is not None for one in features] == read_twice
+    assert twice.relevance(ROWS[3].question, texts) != once
+    assert (
+        twice.relevance(ROWS[3].question, texts[1:]) == twice.relevance(ROWS[3].question, texts)[1:]
+    )
+    assert twice.identity != alone.identity
+    with pytest.raises(ModelError, match="another larger network"):
+        EmbeddedReader(out, make_embedder("embedded"), PairModel(out))
