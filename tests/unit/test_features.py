@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from certirag.ports import Pair
 from certirag.verify.features import NAMES, aligned, features, surface
-from certirag.verify.guards import DOUBT_CEILING, UNREAD_CEILING, guarded
+from certirag.verify.guards import DOUBT_CEILING, UNREAD_CEILING, checked_exactly, guarded
 from certirag.verify.lexical.scoring import NOTHING, VETO_CEILING, Scores
 
 SAID = "The north depot stores 40 tonnes of salt."
@@ -117,6 +117,24 @@ def test_a_figure_in_another_notation_is_the_same_word() -> None:
     ):
         words = aligned(claim, written, "", surface(claim, written))
         assert (guarded(Pair(claim, written), 0.1, 0.0, words, ()).entailed > 0.9) is alike
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "entailed"),
+    [
+        ("Reuse of the maps is permitted.", "Non-commercial reuse of the maps is permitted.", 0.8),
+        ("Long waiting led to shortages.", "Shortages led to long waiting.", 0.8),
+        # A word of its own, or nothing left out: the larger network is heard.
+        ("You may reuse the maps.", "Non-commercial reuse of the maps is permitted.", 0.99),
+        ("Reuse of the maps is permitted.", "Reuse of maps is permitted.", 0.99),
+    ],
+)
+def test_words_left_out_or_moved_are_doubted_by_their_alignment(
+    claim: str, evidence: str, entailed: float
+) -> None:
+    """However sure the larger network is; of what says it in other words the alignment knows less."""
+    words = aligned(claim, evidence, "", surface(claim, evidence))
+    assert checked_exactly(Pair(claim, evidence), 0.99, 0.0, words, ()).entailed == entailed
 
 
 def test_unread_words_are_a_veto() -> None:
