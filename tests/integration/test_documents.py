@@ -31,7 +31,7 @@ MOST_WRONG = {
     "documents_unseen": 1,
     "documents_fresh": 1,
 }
-FIRST, WRONGLY_ANSWERED = 18, 3
+FIRST, WRONGLY_ANSWERED = 32, 3
 LEAST_RIGHT = {
     "documents": 25,
     "documents_blind": 29,
