@@ -32,11 +32,10 @@ from certirag.errors import CertiRAGError, InputError
 from certirag.eval.answers import AnswerRow, read_answer_rows
 from certirag.ports import Embedder
 from certirag.train.answers_fit import fit_reader, fit_second
-from certirag.train.questions import Passages, read_everyday, read_two_part
+from certirag.train.questions import Passages, plain_statements, read_everyday, read_two_part
 
 _SEED: Final = 5
 _POSITIVES, _HARD, _ANY, _FAR = 3, 4, 2, 40
-_PLAIN: Final = 3000  # statements of documents, none of which instructs a model
 
 
 def answer_pairs(rows: Sequence[AnswerRow], embedder: Embedder) -> Iterator[dict[str, str]]:
@@ -71,7 +70,7 @@ def instruction_pairs(path: Path, rows: Sequence[AnswerRow]) -> Iterator[dict[st
     """Yield each text of *path* with the question whether it instructs a model.
 
     A line of *path* holds ``text`` and ``label``, 1 for an instruction; InputError naming a bad
-    one. As many statements of *rows* as `_PLAIN` say what documents say otherwise.
+    one. Statements of *rows* say what documents say otherwise.
     """
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
@@ -81,9 +80,7 @@ def instruction_pairs(path: Path, rows: Sequence[AnswerRow]) -> Iterator[dict[st
             message = f"{path}, line {number} is no text with a label: {error!r}"
             raise InputError(message) from error
         yield _instruction_pair("instructions", text, instructs=label)
-    said = sorted({statement for row in rows for statement in row.sentences})
-    chance = random.Random(_SEED)  # noqa: S311  # no secret
-    for statement in chance.sample(said, min(_PLAIN, len(said))):
+    for statement in plain_statements(rows):
         yield _instruction_pair("instructions_beside", statement, instructs=False)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
@@ -27,13 +26,11 @@ from certirag.bootstrap import make_embedder
 from certirag.claim_ir.asked import halves
 from certirag.eval.answers import AnswerRow
 from certirag.ports import Embedder
-from certirag.train.questions import Passages, Remembering
+from certirag.train.questions import Passages, Remembering, plain_statements
 
-_SEED: Final = 5
 _CLOSEST: Final = 40  # sentences of all passages that a question is fitted on
 # Of the questions without an answer this share may be called answered at a relevance of one half.
 _WRONGLY_ANSWERED: Final = 0.15
-_PLAIN: Final = 3000  # statements of documents, none of which instructs a model
 _WRONGLY_TAKEN: Final = 0.01  # the share of them that may be taken for instructions
 _WRONGLY_CUT: Final = 0.05  # the share of single questions that may be taken for two
 _NEVER: Final = 999.0  # log-odds beyond any: what the network was not taught is not asked of it
@@ -134,9 +131,8 @@ def _joined(
     tops = answers.decision_function(table[first])
     scores |= dict(zip(owners[first].tolist(), tops, strict=True))
     edge = float(np.mean([_edge(scores, rows, source) for source in sizes]))
-    return [*answers.coef_[0].tolist(), float(answers.intercept_[0]) - edge], order.coef_[
-        0
-    ].tolist()
+    weights = [*answers.coef_[0].tolist(), float(answers.intercept_[0]) - edge]
+    return weights, order.coef_[0].tolist()
 
 
 def _edge(scores: dict[int, float], rows: Sequence[AnswerRow], source: str) -> float:
@@ -147,10 +143,8 @@ def _edge(scores: dict[int, float], rows: Sequence[AnswerRow], source: str) -> f
 
 def _instruction_limit(rows: Sequence[AnswerRow], reader: EmbeddedReader) -> float:
     """Return the log-odds above which only a stated share of what documents say is."""
-    said = sorted({statement for row in rows for statement in row.sentences})
-    chance = random.Random(_SEED)  # noqa: S311  # no secret
-    plain = chance.sample(said, min(_PLAIN, len(said)))
-    odds = sorted((one for one in reader.instruction_odds(plain) if one is not None), reverse=True)
+    plain = reader.instruction_odds(plain_statements(rows))
+    odds = sorted((one for one in plain if one is not None), reverse=True)
     return max(0.0, odds[int(_WRONGLY_TAKEN * len(odds))]) if odds else 0.0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,8 @@ from certirag.eval.answers import AnswerRow
 from certirag.ports import Embedder
 
 _BATCH: Final = 256
+_PLAIN: Final = 3000
+_SEED: Final = 5
 
 
 class Passages:
@@ -79,6 +82,13 @@ def read_everyday(path: Path) -> list[AnswerRow]:
             message = f"{path}, line {number} is no document with questions: {error!r}"
             raise InputError(message) from error
     return rows
+
+
+def plain_statements(rows: Sequence[AnswerRow]) -> list[str]:
+    """Return up to 3,000 statements of *rows*, drawn always alike: none of them instructs a model."""
+    said = sorted({statement for row in rows for statement in row.sentences})
+    chance = random.Random(_SEED)  # noqa: S311  # no secret
+    return chance.sample(said, min(_PLAIN, len(said)))
 
 
 def _embedded(texts: Sequence[str], embedder: Embedder) -> NDArray[np.float32]:
