@@ -34,7 +34,7 @@ from certirag.ports import Index, NewEntry
 from certirag.render import certify
 from certirag.render.abstain import lacks_answer, with_suggestions
 from certirag.render.closest import MAX_REFERENCES, found_references
-from certirag.retrieve.hybrid import RetrievalOutcome
+from certirag.retrieve.hybrid import RetrievalOutcome, corpus_settings
 from certirag.retrieve.relevance import answers_in, nearest, with_relevance
 from certirag.retrieve.suggest import suggest
 from certirag.services import Services, SignedAnswer
@@ -115,7 +115,7 @@ class GrowingAnswer:
             retrieval=RetrievalRecord(
                 query=self.question,
                 chunks=tuple(chunk for chunk in chunks if chunk.chunk_id in kept),
-                settings={**self.found.settings, "corpus": self.index.fingerprint},
+                settings={**self.found.settings, **corpus_settings(self.index)},
                 dropped=(*self.found.dropped, *self.dropped),
             ),
             claim_ir=claim_ir,

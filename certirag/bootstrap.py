@@ -6,7 +6,6 @@ import os
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -38,6 +37,7 @@ from certirag.verify.proposals import correction_strategy
 
 if TYPE_CHECKING:
     from certirag.adapters.index_local import LocalIndex
+    from certirag.adapters.index_local_store import IngestReport
     from certirag.ingest.collect import Corpus
     from certirag.ingest.extract import Limits
 
@@ -275,36 +275,15 @@ def _cascade(parts: str, embedder: Embedder) -> Verifier:
 
 
 def open_index(directory: Path, services: Services) -> LocalIndex:
-    """Return the index in *directory*.
-
-    CorpusError when it is missing, damaged, or made with another embedder.
-    """
+    """Return the index in *directory*; CorpusError as in `LocalIndex.open`."""
     from certirag.adapters.index_local import LocalIndex
 
-    return LocalIndex.open(directory, embedder=services.embedder.identity)
-
-
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    """What an ingest came to."""
-
-    index: Path
-    documents: int
-    chunks: int
-    embedded: int
-    written: bool
-    skipped: tuple[str, ...]
-
-    def lines(self) -> tuple[str, ...]:
-        """Return the report in plain lines, the skipped files first."""
-        state = "written" if self.written else "unchanged"
-        return (
-            *(f"skipped {reason}" for reason in self.skipped),
-            (
-                f"{self.documents} documents, {self.chunks} chunks in {self.index} "
-                f"({state}; {self.embedded} chunks embedded, {len(self.skipped)} files skipped)"
-            ),
-        )
+    return LocalIndex.open(
+        directory,
+        embedder=services.embedder.identity,
+        trusted=services.trusted,
+        allow_foreign=services.settings.foreign_index,
+    )
 
 
 def ingest_paths(
@@ -315,14 +294,21 @@ def ingest_paths(
     Raises InputError when none of it can be evidence: an empty index answers nothing, and the
     old one is left as it is.
     """
-    from certirag.adapters.index_local_store import stored_corpus, write_corpus
+    from certirag.adapters.index_local_store import IngestReport, stored_corpus, write_corpus
 
     corpus = _read(paths, services, progress)
     reasons = tuple(skipped.reason for skipped in corpus.skipped)
     if not corpus.documents:
         detail = reasons[0] if reasons else "there are no files"
         raise InputError(f"nothing to ingest in {', '.join(map(str, paths))}: {detail}")
-    report = write_corpus(directory, stored_corpus(corpus), services.embedder, progress)
+    report = write_corpus(
+        directory,
+        stored_corpus(corpus),
+        services.embedder,
+        progress,
+        key=services.key,
+        trusted=services.trusted,
+    )
     return IngestReport(
         directory,
         len(corpus.documents),

@@ -5,23 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Literal
+from pathlib import Path, PurePath
+from typing import Final, Literal
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from certirag import checker
 from certirag.audit.keys import read_public_key, trusted_keys
-from certirag.bootstrap import make_embedder, make_reader, make_verifier, read_limits
+from certirag.bootstrap import (
+    make_embedder,
+    make_reader,
+    make_splitter,
+    make_verifier,
+    read_limits,
+)
 from certirag.claim_ir.planted import PLANTER
 from certirag.core.certificate import AnswerRecord, open_export
 from certirag.core.envelope import key_id
 from certirag.core.log import parse_leaf
-from certirag.core.text import sha256_hex
+from certirag.core.text import EvidenceChunk, sha256_hex
 from certirag.core.trust import KeyRing
-from certirag.errors import CertificateError, InputError
+from certirag.errors import CertificateError, IngestError, InputError
 from certirag.expiry import revocation
+from certirag.ingest.chunk import chunk_document
 from certirag.ingest.collect import Found, collect
+from certirag.ingest.load import load_document
 from certirag.ports import AuditLog, Reader
 from certirag.render import certify
 from certirag.retrieve.relevance import with_relevance
@@ -30,6 +38,7 @@ from certirag.verify.plant import plant_errors
 from certirag.verify.rescore import TOLERANCE, first_difference
 
 Pinned = Mapping[str, Ed25519PublicKey] | checker.Trust
+_QUOTED: Final = 160
 CheckVerdict = checker.Verdict | Literal["NOT-REPRODUCIBLE"]
 
 
@@ -55,8 +64,8 @@ def check_file(
     """Return the verdict on one export, by `checker.check`.
 
     Keys are the *public_key* of a file, or those of a *trust* file that the *root* key signed, or
-    the ones that this home trusts. *sources* are compared with the recorded digests (STALE).
-    *rescore* runs the recorded verifier and today's rules again (NOT-REPRODUCIBLE). Raises
+    the ones that this home trusts. *sources* are compared with the recorded digests (STALE) and read
+    again: every passage of the record must stand in them (NOT-REPRODUCIBLE). *rescore* runs the recorded verifier and today's rules again (NOT-REPRODUCIBLE). Raises
     InputError when a file cannot be read or no key is pinned.
     """
     data = _read(path)
@@ -65,19 +74,58 @@ def check_file(
         if not source.exists():
             raise InputError(f"{source}: there is no such file or folder: check the path")
     found = collect(sources, limits=read_limits(settings)) if sources else ()
-    digests = {sha256_hex(source.data) for source in found if isinstance(source, Found)}
-    report = check_under(data, pinned, digests if sources else None)
-    if report.verdict != "VALID" or not rescore:
+    files = {sha256_hex(source.data): source for source in found if isinstance(source, Found)}
+    report = check_under(data, pinned, files if sources else None)
+    if report.verdict != "VALID" or not (rescore or sources):
         return Checked(report.verdict, report.code, report.reason)
     try:
         record = open_export(data, pinned.keys if isinstance(pinned, checker.Trust) else pinned)
     except CertificateError as error:  # this program reads more narrowly than the checker
         return Checked("NOT-REPRODUCIBLE", "record", f"this program does not read it: {error}")
-    difference = judged_otherwise(record) or scored_otherwise(record, settings)
-    if difference:
-        return Checked("NOT-REPRODUCIBLE", "rescore", difference)
-    again = f"every rule and, within {TOLERANCE}, every score came out again"
-    return Checked("VALID", "", f"{report.reason}; {again}")
+    again = []
+    if sources:
+        difference = read_otherwise(record, files, settings)
+        if difference:
+            return Checked("NOT-REPRODUCIBLE", "quote", difference)
+        again.append("every passage stands in its source")
+    if rescore:
+        difference = judged_otherwise(record) or scored_otherwise(record, settings)
+        if difference:
+            return Checked("NOT-REPRODUCIBLE", "rescore", difference)
+        again.append(f"every rule and, within {TOLERANCE}, every score came out again")
+    return Checked("VALID", "", "; ".join([report.reason, *again]))
+
+
+def read_otherwise(record: AnswerRecord, files: Mapping[str, Found], settings: Settings) -> str:
+    """Return the first passage of *record* that its source, read again, does not hold, or "".
+
+    *files* are the sources by digest. An index is a copy: what it quotes need not be what the
+    document says, though the digest beside it is the document's. Passage, sentences and section
+    are compared, the title unless the file has another name today.
+    """
+    split, known = make_splitter(settings.sentences), dict[str, set[object]]()
+    for chunk in record.retrieval.chunks:
+        source, digest = chunk.source, chunk.source.sha256
+        where = f"“{source.title}”"
+        file = files.get(digest)
+        if file is None:  # the checker said STALE already
+            return f"{where} is not among the sources"
+        renamed = PurePath(file.path).name != PurePath(source.url_or_path).name
+        if digest not in known:
+            try:
+                document = load_document(file.data, path=file.path, limits=read_limits(settings))
+                read = chunk_document(document, split)
+            except IngestError as error:
+                return f"{where} cannot be read again: {error}"
+            known[digest] = {_passage(one, renamed=renamed) for one in read}
+        if _passage(chunk, renamed=renamed) not in known[digest]:
+            return f"{where}, read again, does not say: “{chunk.text[:_QUOTED]}”"
+    return ""
+
+
+def _passage(chunk: EvidenceChunk, *, renamed: bool) -> object:
+    sentences = tuple((span.sentence, span.visible) for span in chunk.spans)
+    return chunk.text, sentences, chunk.source.section, "" if renamed else chunk.source.title
 
 
 def revoked_since(path: Path, log: AuditLog, report: Checked) -> Checked:

@@ -16,7 +16,10 @@ _PACKAGE = Path(__file__).resolve().parent
 ASSETS = next(p for p in (_PACKAGE / "assets", _PACKAGE.parent / "assets") if p.is_dir())
 STRATEGIES: Final = ("interleaved", "generate-then-cite", "strict-quote")
 # Where and how long things are kept: no part of how an answer came about, and a secret at times.
-_KEEPING: Final = frozenset({"home", "audit_url", "retention", "log_origin", "audit_page"})
+# That an index is foreign stands with its fingerprint.
+_KEEPING: Final = frozenset(
+    {"home", "audit_url", "retention", "log_origin", "audit_page", "foreign_index"}
+)
 _SWITCH: Final = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
 _NAME_PART = re.compile(r"[^,:]+")
 
@@ -34,7 +37,8 @@ class Settings:
     *audit_url* is the audit log's database, as SQLAlchemy writes it ("": a SQLite file in *home*),
     *log_origin* the name that a new log takes in its checkpoints ("": one that is made up), and
     *retention* the policy that new entries are kept under, by name or as a file. The audit page
-    shows every user's questions to every user of the app: *audit_page* takes it away.
+    shows every user's questions to every user of the app: *audit_page* takes it away. An index that
+    no key of this home signed is asked only with *foreign_index*.
     """
 
     home: Path = Path("~/.local/share/certirag")
@@ -67,6 +71,7 @@ class Settings:
     log_origin: str = ""
     audit_url: str = field(default="", repr=False)
     audit_page: bool = True
+    foreign_index: bool = False
 
     def caps(self) -> dict[str, str | int | float | bool]:
         """Return what shapes an answer, for the record and its hash; no paths, no secrets."""

@@ -12,10 +12,11 @@ from certirag.adapters.index_local_format import (
     DocumentRecord,
     Generation,
     StoredCorpus,
+    Trusted,
     encode_generation,
     read_generation,
 )
-from certirag.adapters.index_local_store import embed_texts
+from certirag.adapters.index_local_store import embed_texts, foreign
 from certirag.core.models import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.errors import CorpusError, ModelError
@@ -41,8 +42,9 @@ class LocalIndex:
     threads may differ in their last digits.
     """
 
-    def __init__(self, generation: Generation) -> None:
+    def __init__(self, generation: Generation, *, foreign: bool = False) -> None:
         self._generation = generation
+        self._foreign = foreign
         self._chunks = generation.corpus.chunks
         self._places = {chunk.chunk_id: place for place, chunk in enumerate(self._chunks)}
         # Searches see rows; row r is the chunk at place self._rows[r].
@@ -51,20 +53,31 @@ class LocalIndex:
         self._bm25 = _Bm25([terms(search_text(self._chunks[place])) for place in self._rows])
 
     @classmethod
-    def open(cls, directory: Path, *, embedder: ModelIdentity | None = None) -> Self:
+    def open(
+        cls,
+        directory: Path,
+        *,
+        embedder: ModelIdentity | None = None,
+        trusted: Trusted | None = None,
+        allow_foreign: bool = False,
+    ) -> Self:
         """Return the index in *directory*.
 
         *embedder* is the model that questions will be embedded with. Raises CorpusError when
-        the index is missing, damaged, of another format, or made with another embedder.
+        the index is missing, damaged, of another format, or made with another embedder; and,
+        unless *allow_foreign*, when none of *trusted* signed it. None asks for no signature.
         """
-        generation = read_generation(directory)
+        generation = read_generation(directory, trusted)
+        unsigned = trusted is not None and not generation.signed
+        if unsigned and not allow_foreign:
+            raise CorpusError(foreign(directory))
         if embedder is not None and embedder != generation.embedder:
             message = (
                 f"the index in {directory} was made with {_named(generation.embedder)}, "
                 f"not with {_named(embedder)}: run certirag ingest again"
             )
             raise CorpusError(message)
-        return cls(generation)
+        return cls(generation, foreign=unsigned)
 
     @classmethod
     def of(
@@ -92,6 +105,11 @@ class LocalIndex:
     def fingerprint(self) -> str:
         """SHA-256 over the chunks, their vectors and the embedder's identity."""
         return self._generation.fingerprint
+
+    @property
+    def foreign(self) -> bool:
+        """Whether no trusted key signed it, and it was opened all the same."""
+        return self._foreign
 
     @property
     def embedder(self) -> ModelIdentity:

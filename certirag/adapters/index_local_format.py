@@ -5,6 +5,7 @@ DIR/gen-<12 hex>/           named by the digest of its manifest
     manifest.json           format, fingerprint, embedder, documents, skipped, file digests
     chunks.jsonl            one chunk a line, with its sentence spans
     vectors.npy             float32 (chunks, dimension), unit rows, in the same order
+    signature.json          who ingested it: a DSSE envelope over the manifest's digest
 DIR/.lock                   held by whoever writes
 """
 
@@ -13,15 +14,24 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import TypeAdapter, ValidationError
 
+from certirag.core.envelope import (
+    envelope_json,
+    parse_envelope,
+    sign,
+    strict_json,
+    verified_payload,
+)
 from certirag.core.models import ModelIdentity
 from certirag.core.text import EvidenceChunk, RetrievalScores, sha256_hex
-from certirag.errors import CorpusError
+from certirag.errors import CertificateError, CorpusError
 from certirag.ingest.collect import Skipped
 
 if TYPE_CHECKING:
@@ -34,6 +44,9 @@ CURRENT: Final = "CURRENT"
 MANIFEST: Final = "manifest.json"
 CHUNKS: Final = "chunks.jsonl"
 VECTORS: Final = "vectors.npy"
+SIGNATURE: Final = "signature.json"
+PAYLOAD_TYPE: Final = "application/vnd.certirag.index"
+Trusted = Mapping[str, Ed25519PublicKey]
 GENERATION_NAME: Final = re.compile(r"gen-[0-9a-f]{12}")
 
 
@@ -60,13 +73,17 @@ class StoredCorpus:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generation:
-    """One whole state of an index; *vectors* has shape (chunks, dimension)."""
+    """One whole state of an index; *vectors* has shape (chunks, dimension).
+
+    *signed* says that a trusted key signed it; nobody was asked where no keys were named.
+    """
 
     name: str
     fingerprint: str
     embedder: ModelIdentity
     corpus: StoredCorpus
     vectors: NDArray[np.float32]
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +116,23 @@ def encode_generation(
     return Generation(name, fingerprint, embedder, corpus, vectors), contents
 
 
-def read_generation(directory: Path) -> Generation:
+def signature_of(manifest: bytes, key: Ed25519PrivateKey) -> bytes:
+    """Return the content of `SIGNATURE`: *key* ingested what the *manifest* lists."""
+    envelope = sign(sha256_hex(manifest).encode("ascii"), key, PAYLOAD_TYPE)
+    return json.dumps(envelope_json(envelope), indent=1).encode("ascii")
+
+
+def read_generation(directory: Path, trusted: Trusted | None = None) -> Generation:
     """Return the generation in force in *directory*, every byte checked against its digest.
 
-    Raises CorpusError when there is none, a part is missing or changed, or another version of
+    Whoever can write there can write digests too: only a signature by one of *trusted* shows
+    that it is as it was ingested. Raises CorpusError when there is none, a part is missing or changed, or another version of
     this program wrote it.
     """
     name = _current(directory)
     while True:
         try:
-            return _read(directory, name)
+            return _read(directory, name, trusted)
         except CorpusError:
             # A writer may have removed the old generation between the two reads.
             newer = _current(directory)
@@ -130,7 +154,7 @@ def _current(directory: Path) -> str:
     return name
 
 
-def _read(directory: Path, name: str) -> Generation:
+def _read(directory: Path, name: str, trusted: Trusted | None) -> Generation:
     raw = _part(directory, name, MANIFEST)
     manifest = _manifest(directory, name, raw)
     contents = {part: _part(directory, name, part) for part in (CHUNKS, VECTORS)}
@@ -145,7 +169,17 @@ def _read(directory: Path, name: str) -> Generation:
         raise CorpusError(
             _damaged(directory, f"{len(vectors)} vectors for {len(corpus.chunks)} chunks")
         )
-    return Generation(name, manifest.fingerprint, manifest.embedder, corpus, vectors)
+    signed = trusted is not None and _is_signed(directory / name / SIGNATURE, raw, trusted)
+    return Generation(name, manifest.fingerprint, manifest.embedder, corpus, vectors, signed)
+
+
+def _is_signed(path: Path, manifest: bytes, trusted: Trusted) -> bool:
+    try:
+        envelope = parse_envelope(strict_json(path.read_bytes()))
+        payload = verified_payload(envelope, trusted, PAYLOAD_TYPE)
+    except (CertificateError, OSError):
+        return False
+    return payload == sha256_hex(manifest).encode("ascii")
 
 
 def _manifest(directory: Path, name: str, raw: bytes) -> _Manifest:

@@ -14,14 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from certirag.adapters.index_local_format import (
     CURRENT,
     GENERATION_NAME,
+    MANIFEST,
+    SIGNATURE,
     DocumentRecord,
     Generation,
     StoredCorpus,
+    Trusted,
     encode_generation,
     read_generation,
+    signature_of,
 )
 from certirag.core.text import EvidenceChunk
 from certirag.errors import CorpusError, ModelError
@@ -47,6 +53,29 @@ class WriteReport:
     embedded: int
     reused: int
     written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest came to."""
+
+    index: Path
+    documents: int
+    chunks: int
+    embedded: int
+    written: bool
+    skipped: tuple[str, ...]
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the report in plain lines, the skipped files first."""
+        state = "written" if self.written else "unchanged"
+        return (
+            *(f"skipped {reason}" for reason in self.skipped),
+            (
+                f"{self.documents} documents, {self.chunks} chunks in {self.index} "
+                f"({state}; {self.embedded} chunks embedded, {len(self.skipped)} files skipped)"
+            ),
+        )
 
 
 def stored_corpus(read: Corpus) -> StoredCorpus:
@@ -102,21 +131,26 @@ def write_corpus(
     progress: Progress = lambda _line, _done, _total: None,
     *,
     add: bool = False,
+    key: Ed25519PrivateKey | None = None,
+    trusted: Trusted | None = None,
 ) -> WriteReport:
     """Make the index in *directory* hold exactly *corpus*, or the old one too with *add*.
 
     Chunks whose searched text and embedder are those of the old index keep their vectors;
     when nothing differs, nothing is written. Without *add* a damaged old index is replaced;
-    with it, what it held cannot be known and the write is refused. Raises CorpusError when
+    with it, what it held cannot be known and the write is refused. *key* signs what is written;
+    of an old index that none of *trusted* signed nothing is kept. Raises CorpusError when
     another writer is at work, the disk refuses, or *corpus* contradicts itself.
     """
     with _writing(directory):
-        old = _old_generation(directory, needed=add)
+        old = _old_generation(directory, trusted, needed=add)
         if old is not None and add:
             corpus = merge(old.corpus, corpus)
         vectors, embedded = _vectors(corpus, embedder, _known(old, embedder), progress)
         generation, contents = encode_generation(corpus, vectors, embedder.identity)
         written = old is None or old.name != generation.name
+        if key is not None:
+            contents[SIGNATURE] = signature_of(contents[MANIFEST], key)
         if written:
             progress("Writing the index", 0, 1)
             _write_generation(directory, generation.name, contents)
@@ -149,15 +183,27 @@ def _writing(directory: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _old_generation(directory: Path, *, needed: bool) -> Generation | None:
+def _old_generation(directory: Path, trusted: Trusted | None, *, needed: bool) -> Generation | None:
     if not (directory / CURRENT).exists():
         return None
     try:
-        return read_generation(directory)
+        old = read_generation(directory, trusted)
+        if trusted is not None and not old.signed:
+            raise CorpusError(foreign(directory))
     except CorpusError:
         if needed:
             raise
         return None
+    return old
+
+
+def foreign(directory: Path) -> str:
+    """Return the line about an index that no trusted key signed."""
+    return (
+        f"the index in {directory} was not made here, or was changed since (no key that this home "
+        "trusts signed it): run certirag ingest again, or set CERTIRAG_FOREIGN_INDEX=on to ask it "
+        "as it is; its answers then say so"
+    )
 
 
 def _known(old: Generation | None, embedder: Embedder) -> dict[str, NDArray[np.float32]]:

@@ -72,7 +72,7 @@ def retrieve(
         dropped=tuple(notes),
         settings={
             "method": "bm25+dense, reciprocal rank fusion",
-            "corpus": index.fingerprint,
+            **corpus_settings(index),
             "embedder": embedder.identity.name,
             "reranker": "none" if reranker is None else reranker.identity.name,
             "max_chunks": max_chunks,
@@ -80,6 +80,12 @@ def retrieve(
             "rrf_k": rrf_k,
         },
     )
+
+
+def corpus_settings(index: Index) -> dict[str, str | int]:
+    """Return how a certificate names *index*, and that it is foreign where it is."""
+    origin = {"corpus_origin": "foreign: no key that this home trusts signed the index"}
+    return {"corpus": index.fingerprint, **(origin if index.foreign else {})}
 
 
 def _check(query: str, **caps: int) -> None:

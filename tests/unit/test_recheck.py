@@ -97,11 +97,13 @@ def test_a_homes_key_ring_keeps_its_ranges() -> None:
 
 
 def test_a_changed_source_is_named(path: Path, home: Settings, tmp_path: Path) -> None:
-    """STALE says which document and which of its sentences."""
+    """STALE says which document and which of its sentences; the same bytes must say what it quotes."""
     public, folder = _pub(tmp_path), tmp_path / "documents"
     folder.mkdir()
     (folder / "leave.md").write_text("leave", "ascii")  # whose digest the builder records
-    assert check_file(path, home, public_key=public, sources=[folder]).verdict == "VALID"
+    checked = check_file(path, home, public_key=public, sources=[folder])
+    assert (checked.verdict, checked.code) == ("NOT-REPRODUCIBLE", "quote")
+    assert "Leave policy" in checked.reason
     (folder / "leave.md").write_text("left", "ascii")
     checked = check_file(path, home, public_key=public, sources=[folder], rescore=True)
     assert (checked.verdict, checked.code) == ("STALE", "source")

@@ -39,6 +39,7 @@ class FixedIndex:
     """An index whose two searches answer what they are told."""
 
     fingerprint = "f" * 64
+    foreign = False
 
     def __init__(self, by_terms: Sequence[str], by_vector: Sequence[str]) -> None:
         self.by_terms = [Hit(c, 9.0 - n) for n, c in enumerate(by_terms)]
