@@ -99,13 +99,14 @@ def measured_result(
     label = _label(judged, single)
     pair = pair_of(c.claim, support.members)
     without = None if bare is None or bare.label == "error" else bare.entailed
+    score = None if judged.label == "error" else judged.entailed
     return VerificationResult(
         claim_id=c.claim.id,
         label=label,
-        score=None if judged.label == "error" else judged.entailed,
+        score=score,
         best_evidence=tuple(SpanRef(m.chunk.chunk_id, m.span.span_id) for m in support.members),
         all_scores=scores,
-        verdict=verdict_of(Opinion(label, topical=is_topical(single))),
+        verdict=verdict_of(Opinion(label, score, topical=is_topical(single))),
         set_input_sha256=pair_digest(pair.claim, pair.evidence, pair.context, pair.window),
         score_without=without,
         truncated=judged.truncated,

@@ -242,6 +242,7 @@ def _with_opinion(
     failed = [q for q in questions if q.outcome != "agree"]
     opinion = Opinion(
         label=result.label,
+        score=result.score,
         topical=is_topical(look.single),
         parts=missing.labels,
         questions=tuple("differ" if q.outcome == "differ" else "not_found" for q in failed),

@@ -1,7 +1,8 @@
 """The five verdicts from what was measured: one pure decision tree (fifth seed, Stage 4, Gap 4).
 
 is any candidate span about the topic?  no  → NEI
-does the evidence state all of it, and no question differ?   → SUPPORTED
+does the evidence state all of it, as surely as evidence must to be attached, and no question differ?
+                                                             → SUPPORTED
 does it state the contrary, or answer a question otherwise?  → CONTRADICTED
 does it state a part, or leave a question open?              → PARTIAL
 otherwise                                                    → UNSUPPORTED
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from certirag.core.verdict import VERDICT_OF_LABEL, Label, Outcome, Verdict
+from certirag.verify.sufficient import ATTACH_TARGET
 
 # A span that shares at least this part of a claim's content words is about its topic.
 TOPIC_SHARE: Final = 0.3
@@ -23,12 +25,14 @@ TOPIC_SHARE: Final = 0.3
 class Opinion:
     """All that the verdict on one claim rests on.
 
-    *label* is the verifier's, of the attached set or of what opposes it; *topical* says whether
-    any candidate span reaches `TOPIC_SHARE`; *parts* are the labels of the claim's parts, where
-    it was taken apart; *questions* what came of the questions put to the evidence.
+    *label* is the verifier's, of the attached set or of what opposes it, and *score* its support;
+    *topical* says whether any candidate span reaches `TOPIC_SHARE`; *parts* are the labels of the
+    claim's parts, where it was taken apart; *questions* what came of the questions put to the
+    evidence.
     """
 
     label: Label
+    score: float | None
     topical: bool
     parts: tuple[Label, ...] = ()
     questions: tuple[Outcome, ...] = ()
@@ -46,7 +50,12 @@ def verdict_of(opinion: Opinion, *, nei: bool = True) -> Verdict:
     if opinion.label == "entailed":
         if "differ" in opinion.questions:
             return "CONTRADICTED"
-        return "PARTIAL" if "not_found" in opinion.questions else "SUPPORTED"
+        if "not_found" in opinion.questions:
+            return "PARTIAL"
+        # A verifier leans towards one word for what it only half believes: "supported" is said of
+        # what evidence is attached for, whatever the policy asks besides.
+        if opinion.score is not None and opinion.score >= ATTACH_TARGET:
+            return "SUPPORTED"
     if not opinion.topical:
         return "NEI" if nei else "UNSUPPORTED"
     return "PARTIAL" if "entailed" in opinion.parts else "UNSUPPORTED"

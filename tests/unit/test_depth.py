@@ -290,21 +290,25 @@ def test_no_depth_adds_a_badge(name: str) -> None:
 def test_the_decision_tree() -> None:
     """Every leaf, and what each toggle and failure does."""
     cases = {
-        ("not_enough_info", False, (), ()): "NEI",
-        ("not_enough_info", True, (), ()): "UNSUPPORTED",
-        ("not_enough_info", True, ("entailed", "not_enough_info"), ()): "PARTIAL",
-        ("not_enough_info", True, ("entailed", "contradicted"), ()): "CONTRADICTED",
-        ("contradicted", True, (), ()): "CONTRADICTED",
-        ("entailed", True, (), ("agree",)): "SUPPORTED",
-        ("entailed", False, (), ()): "SUPPORTED",
-        ("entailed", True, (), ("agree", "not_found")): "PARTIAL",
-        ("entailed", True, (), ("not_found", "differ")): "CONTRADICTED",
-        ("error", True, ("entailed",), ()): "NEI",
+        ("not_enough_info", 0.1, False, (), ()): "NEI",
+        ("not_enough_info", 0.1, True, (), ()): "UNSUPPORTED",
+        ("not_enough_info", 0.1, True, ("entailed", "not_enough_info"), ()): "PARTIAL",
+        ("not_enough_info", 0.1, True, ("entailed", "contradicted"), ()): "CONTRADICTED",
+        ("contradicted", 0.1, True, (), ()): "CONTRADICTED",
+        ("entailed", 0.9, True, (), ("agree",)): "SUPPORTED",
+        ("entailed", 0.85, False, (), ()): "SUPPORTED",
+        ("entailed", 0.8499, True, (), ()): "UNSUPPORTED",
+        ("entailed", 0.8499, True, ("entailed", "not_enough_info"), ()): "PARTIAL",
+        ("entailed", 0.8499, False, (), ()): "NEI",
+        ("entailed", None, True, (), ()): "UNSUPPORTED",
+        ("entailed", 0.9, True, (), ("agree", "not_found")): "PARTIAL",
+        ("entailed", 0.9, True, (), ("not_found", "differ")): "CONTRADICTED",
+        ("error", None, True, ("entailed",), ()): "NEI",
     }
     for given, verdict in cases.items():
         assert verdict_of(Opinion(*given)) == verdict, given  # type: ignore[arg-type]
-    assert verdict_of(Opinion("not_enough_info", False), nei=False) == "UNSUPPORTED"
-    assert verdict_of(Opinion("error", False), nei=False) == "NEI"
+    assert verdict_of(Opinion("not_enough_info", 0.1, False), nei=False) == "UNSUPPORTED"
+    assert verdict_of(Opinion("error", None, False), nei=False) == "NEI"
 
 
 def test_a_compound_is_as_weak_as_its_weakest_part() -> None:
