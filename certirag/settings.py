@@ -44,7 +44,7 @@ class Settings:
     home: Path = Path("~/.local/share/certirag")
     policy: str = "strict-1"
     embedder: str = "embedded"
-    verifier: str = "cascade:embedded,reading,0.1,1.0,0.72"
+    verifier: str = "cascade:embedded,reading,0.1,1.0,0.76"
     reader: str = "embedded,reading"
     reranker: str = "late-interaction"
     sentences: str = "rules"

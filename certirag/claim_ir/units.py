@@ -44,7 +44,11 @@ _WORDS = {
     "m²": "sqm m2", "ha": "hectare hectares", "m³": "m3", "km²": "km2", "cm²": "cm2", "ft²": "sqft", "kWh": "kwh", "MWh": "mwh",
     "GWh": "gwh", "kcal": "calories", "mmHg": "mmhg", "mmol": "", "ppm": "", "IU": "iu",
     "cent": "cents", "mol": "", "bpm": "", "dB": "db", "hPa": "hpa", "kPa": "kpa",
-    "times": "time fold",
+    "times": "time fold", "kB": "kilobyte kilobytes", "MB": "megabyte megabytes",
+    "GB": "gigabyte gigabytes", "TB": "terabyte terabytes", "kbit": "kilobit kilobits",
+    "Mbit": "megabit megabits", "Gbit": "gigabit gigabits", "W": "watt watts",
+    "kW": "kilowatt kilowatts", "MW": "megawatt megawatts", "GW": "gigawatt gigawatts",
+    "V": "volt volts", "Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
 }  # fmt: skip
 _SYMBOLS = {
     "s": "second", "h": "hour", "d": "day", "ms": "millisecond", "Wh": "Wh", "W": "W", "kW": "kW",

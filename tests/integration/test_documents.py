@@ -4,7 +4,8 @@ No rule or network was fitted to `documents_blind.jsonl` and `documents_plain.js
 ship were chosen with their figures in view, so that neither is blind any more. `documents_unseen.jsonl` was
 written after that by somebody who saw nothing of the gate. Of its claims one was read, which ended in an error;
 by now the figures of two networks and two settings on it have been seen. `documents_fresh.jsonl` was written
-by another such writer: the network that ships was tried on it once, with six settings, and so was the one before.
+by another such writer: version 4 of the network was tried on it once, with six settings, and so was the one before.
+`documents_late.jsonl` is the newest, by a third such writer: its first run was that of version 5.
 """
 
 from __future__ import annotations
@@ -25,22 +26,24 @@ HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
 # Of the untrue claims how many may be Verified, and of the true ones how many are at least: of 120
 # and 120 in the first two, of 240 and 180 in the others.
 MOST_WRONG = {
-    "documents": 2,
-    "documents_blind": 0,
-    "documents_plain": 1,
-    "documents_unseen": 1,
-    "documents_fresh": 1,
+    "documents": 1,
+    "documents_blind": 1,
+    "documents_plain": 0,
+    "documents_unseen": 0,
+    "documents_fresh": 2,
+    "documents_late": 1,
 }
 LEAST_RIGHT = {
-    "documents": 25,
-    "documents_blind": 29,
-    "documents_plain": 17,
-    "documents_unseen": 37,
-    "documents_fresh": 25,
+    "documents": 26,
+    "documents_blind": 30,
+    "documents_plain": 21,
+    "documents_unseen": 50,
+    "documents_fresh": 37,
+    "documents_late": 55,
 }
 
 # Of the 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.
-FIRST, WRONGLY_ANSWERED = 32, 3
+FIRST, WRONGLY_ANSWERED = 30, 3
 
 
 def _rows(name: str) -> list[tuple[Row, bool, str]]:
@@ -101,12 +104,12 @@ def test_questions_over_documents_that_nobody_had_read(
     bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of 60 everyday questions how many begin with their sentence, of 30 without one how many do."""
-    for line in (HELD_OUT / "documents_fresh.jsonl").read_text("utf-8").splitlines():
+    for line in (HELD_OUT / "documents_late.jsonl").read_text("utf-8").splitlines():
         one = json.loads(line)
         (tmp_path / f"{one['name']}.md").write_text(one["document"], encoding="utf-8")
     index, _ = index_of_paths([tmp_path], bench.services, lambda *_: None)
     found = Counter[str]()
-    for line in (HELD_OUT / "documents_fresh_questions.jsonl").read_text("utf-8").splitlines():
+    for line in (HELD_OUT / "documents_late_questions.jsonl").read_text("utf-8").splitlines():
         asked = json.loads(line)
         answer = answer_question(asked["question"], index, bench.services)
         seen = present(answer.export, Mode.STRICT, trusted=bench.services.trusted)
@@ -120,6 +123,6 @@ def test_questions_over_documents_that_nobody_had_read(
         found["first"] += answered and says[0]
         found["shown"] += any(says)
     with capsys.disabled():
-        print(f"\nof 60 and 30 questions about documents_fresh: {dict(found)}")
+        print(f"\nof 60 and 30 questions about documents_late: {dict(found)}")
     assert found["first"] >= FIRST
     assert found["called answered without one"] <= WRONGLY_ANSWERED

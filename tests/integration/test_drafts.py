@@ -15,7 +15,7 @@ from certirag.pipeline import verify_draft
 from certirag.render import certify
 
 # Of 111 claims with a planted error, and of 149 untouched ones: what was reached, not a goal.
-MOST_SUPPORTED = 27
+MOST_SUPPORTED = 0
 MOST_CONTRADICTED = 2
 
 
