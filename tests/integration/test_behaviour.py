@@ -57,7 +57,7 @@ ALLOWED = {"negation flips": 0, "evidence removed": 0, "one sentence of two": 0}
 # How many rows of a group that should be Verified are at least, with the verifier in force.
 FLOORS = {
     "negations kept": 3,
-    "paraphrases": 33,
+    "paraphrases": 32,
     "evidence put back": 32,
     "two sentences together": 8,
 }

@@ -28,18 +28,18 @@ HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
 MOST_WRONG = {
     "documents": 1,
     "documents_blind": 1,
-    "documents_plain": 0,
+    "documents_plain": 2,
     "documents_unseen": 0,
     "documents_fresh": 2,
     "documents_late": 1,
 }
 LEAST_RIGHT = {
-    "documents": 26,
-    "documents_blind": 30,
+    "documents": 27,
+    "documents_blind": 29,
     "documents_plain": 21,
-    "documents_unseen": 50,
-    "documents_fresh": 37,
-    "documents_late": 55,
+    "documents_unseen": 49,
+    "documents_fresh": 34,
+    "documents_late": 54,
 }
 
 # Of the 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.

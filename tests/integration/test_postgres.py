@@ -57,7 +57,10 @@ class Machine:
     def run(self, *words: object) -> tuple[int, str, str]:
         """Run one command; return exit code, output, errors. The password is in neither."""
         out, err = io.StringIO(), io.StringIO()
-        here = environment(CERTIRAG_HOME=str(self.home), CERTIRAG_AUDIT_URL=self.url)
+        # The corpus was ingested by a machine of its own, whose key the others do not hold.
+        here = environment(
+            CERTIRAG_HOME=str(self.home), CERTIRAG_AUDIT_URL=self.url, CERTIRAG_FOREIGN_INDEX="on"
+        )
         with here, redirect_stdout(out), redirect_stderr(err):
             code = main([str(word) for word in words])
         said = out.getvalue() + err.getvalue()

@@ -62,6 +62,7 @@ def command(home: Path, url: str, *words: object) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setenv("CERTIRAG_HOME", str(home))
+        patch.setenv("CERTIRAG_FOREIGN_INDEX", "on")  # another home ingested the corpus
         patch.delenv("CERTIRAG_TRACEBACK", raising=False)
         if url:
             patch.setenv("CERTIRAG_AUDIT_URL", url)

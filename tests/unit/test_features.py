@@ -122,14 +122,14 @@ def test_a_figure_in_another_notation_is_the_same_word() -> None:
 @pytest.mark.parametrize(
     ("claim", "evidence", "entailed"),
     [
-        ("Reuse of the maps is permitted.", "Non-commercial reuse of the maps is permitted.", 0.8),
         ("Long waiting led to shortages.", "Shortages led to long waiting.", 0.8),
-        # A word of its own, or nothing left out: the larger network is heard.
+        # What is left out, and a word of its own: the larger network is heard.
+        ("Reuse of the maps is permitted.", "Non-commercial reuse of the maps is permitted.", 0.99),
         ("You may reuse the maps.", "Non-commercial reuse of the maps is permitted.", 0.99),
         ("Reuse of the maps is permitted.", "Reuse of maps is permitted.", 0.99),
     ],
 )
-def test_words_left_out_or_moved_are_doubted_by_their_alignment(
+def test_moved_words_are_doubted_by_their_alignment(
     claim: str, evidence: str, entailed: float
 ) -> None:
     """However sure the larger network is; of what says it in other words the alignment knows less."""
