@@ -35,7 +35,7 @@ from certirag.render import certify
 from certirag.render.abstain import lacks_answer, with_suggestions
 from certirag.render.closest import MAX_REFERENCES, found_references
 from certirag.retrieve.hybrid import RetrievalOutcome, corpus_settings
-from certirag.retrieve.relevance import answers_in, nearest, with_relevance
+from certirag.retrieve.relevance import answers_in, nearest, with_instructions_named, with_relevance
 from certirag.retrieve.suggest import suggest
 from certirag.services import Services, SignedAnswer
 
@@ -183,6 +183,7 @@ class GrowingAnswer:
         services, measured = self.services, self.measured
         chunks = with_selectors(measured.chunks or self.found.chunks, measured.results)
         with services.stage("compile"):
+            claim_ir = with_instructions_named(claim_ir, chunks, services.reader)
             claim_ir = with_relevance(claim_ir, chunks, services.reader)
         with services.stage("decide"):
             decisions, summary = certify(

@@ -10,7 +10,7 @@ from typing import Final
 
 from certirag.claim_ir.asked import part_of
 from certirag.claim_ir.table_rows import reads_row
-from certirag.core.claim import ClaimIR
+from certirag.core.claim import Claim, ClaimIR
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.errors import ModelError
 from certirag.ports import Embedder, Reader, Reranker
@@ -26,6 +26,8 @@ B: Final = 0.4
 HEADING: Final = 0.5
 # Of what answers less surely it makes no difference whether it instructs a model.
 _ASKED_FROM: Final = 0.05
+# What is said of a claim that instructs a model.
+INSTRUCTS: Final = "not_checkable: it tells a language model what to do"
 
 
 def read_text(place: Place) -> str:
@@ -111,14 +113,11 @@ def with_relevance(claim_ir: ClaimIR, chunks: Sequence[EvidenceChunk], reader: R
     if not claim_ir.claims or not any(map(str.isalnum, claim_ir.question)):
         return claim_ir
     headings = {chunk.chunk_id: chunk.context for chunk in chunks}
-    said = {(c.chunk_id, s.span_id): s.sentence for c in chunks for s in c.spans}
-    statements, sources = [], []
+    statements = []
     for claim in claim_ir.claims:
         refs = [ref for ref in claim.evidence_candidates if ref.chunk_id in headings]
-        own = " ".join(said.get((ref.chunk_id, ref.span_id), "") for ref in refs)
         statements.append((headings[refs[0].chunk_id] if refs else "", claim.text))
-        # A row that is read as a sentence looks like an order; the row itself does not.
-        sources.append(own if reads_row(claim.text, own) else claim.text)
+    sources = _sources(claim_ir.claims, chunks)
     parts = tuple(reader.parts(claim_ir.question))
     two = [part_of(claim_ir.question, part) for part in parts] if len(parts) > 1 else []
     scores = [
@@ -129,6 +128,34 @@ def with_relevance(claim_ir: ClaimIR, chunks: Sequence[EvidenceChunk], reader: R
         for claim, own in zip(claim_ir.claims, zip(*scores, strict=True), strict=True)
     )
     return replace(claim_ir, claims=claims, parts=parts if two else ())
+
+
+def with_instructions_named(
+    claim_ir: ClaimIR, chunks: Sequence[EvidenceChunk], reader: Reader
+) -> ClaimIR:
+    """Return *claim_ir* where a claim that instructs a model has that as a problem: it states nothing."""
+    told = reader.instructs(_sources(claim_ir.claims, chunks))
+    claims = (
+        replace(claim, problems=(*claim.problems, INSTRUCTS))
+        if instructs and INSTRUCTS not in claim.problems
+        else claim
+        for claim, instructs in zip(claim_ir.claims, told, strict=True)
+    )
+    return replace(claim_ir, claims=tuple(claims))
+
+
+def _sources(claims: Sequence[Claim], chunks: Sequence[EvidenceChunk]) -> list[str]:
+    """Return what each of *claims* is to be looked at as, where an order to a model is looked for.
+
+    A row that is read as a sentence looks like an order; the row itself does not.
+    """
+    said = {(c.chunk_id, s.span_id): s.sentence for c in chunks for s in c.spans}
+    found = []
+    for claim in claims:
+        refs = [(ref.chunk_id, ref.span_id) for ref in claim.evidence_candidates]
+        own = " ".join(said[ref] for ref in refs if ref in said)
+        found.append(own if reads_row(claim.text, own) else claim.text)
+    return found
 
 
 def answers_in(reader: Reader, question: str, statements: Sequence[tuple[str, str]]) -> list[float]:

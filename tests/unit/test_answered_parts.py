@@ -16,7 +16,7 @@ from certirag.core.claim import ClaimIR
 from certirag.core.text import SentenceSpan, SpanRef
 from certirag.render import Mode, certify, present, presentation_html
 from certirag.render.judgement_text import judgement_lines
-from certirag.retrieve.relevance import with_relevance
+from certirag.retrieve.relevance import INSTRUCTS, with_instructions_named, with_relevance
 
 PARTS = ("How many days of leave are there?", "Who pays for the train?")
 
@@ -118,6 +118,11 @@ def test_a_claim_that_instructs_a_model_answers_nobody() -> None:
     )
     rated = with_relevance(ClaimIR("When is tea served?", (claim,)), [of], WordReader())
     assert rated.claims[0].relevance == 0.0
+    named = with_instructions_named(
+        with_instructions_named(rated, [of], WordReader()), [of], WordReader()
+    )
+    assert named.claims[0].problems == (INSTRUCTS,)
+    assert with_instructions_named(ClaimIR("", ()), [of], WordReader()).claims == ()
 
 
 def test_the_row_is_asked_whether_it_instructs_and_not_its_reading() -> None:
@@ -136,6 +141,7 @@ def test_the_row_is_asked_whether_it_instructs_and_not_its_reading() -> None:
     )
     rated = with_relevance(ClaimIR("What limit has Skarholm?", (claim,)), [chunk], Strict())
     assert rated.claims[0].relevance
+    assert with_instructions_named(rated, [chunk], Strict()).claims == rated.claims
 
 
 @pytest.mark.parametrize(
