@@ -32,7 +32,7 @@ from certirag.ingest.collect import Found, collect
 from certirag.ingest.load import load_document
 from certirag.ports import AuditLog, Reader
 from certirag.render import certify
-from certirag.retrieve.relevance import with_relevance
+from certirag.retrieve.relevance import with_instructions_named, with_relevance
 from certirag.settings import Settings
 from certirag.verify.plant import plant_errors
 from certirag.verify.rescore import TOLERANCE, first_difference
@@ -228,8 +228,15 @@ def planted_otherwise(record: AnswerRecord) -> str:
 
 
 def rated_otherwise(record: AnswerRecord, reader: Reader) -> str:
-    """Say which claim's relevance differs by more than the tolerance, or "" when none does."""
+    """Say which claim's relevance differs by more than the tolerance, or "" when none does.
+
+    So does one that tells a model what to do, and of which that was not recorded.
+    """
     now = with_relevance(record.claim_ir, record.retrieval.chunks, reader)
+    told = with_instructions_named(record.claim_ir, record.retrieval.chunks, reader)
+    for then, again in zip(record.claim_ir.claims, told.claims, strict=True):
+        if again.problems != then.problems:
+            return f"claim {then.id}: now {again.problems[-1].replace('_', ' ')}"
     if now.parts != record.claim_ir.parts:
         return "the question is read in other parts than in the record"
     for then, again in zip(record.claim_ir.claims, now.claims, strict=True):

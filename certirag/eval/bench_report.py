@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any, Final
 
 REST: Final = "other"  # what a question takes outside of every stage
-_PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers", "faiss-cpu", "rank-bm25", "spacy")
+_PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers", "faiss-cpu", "rank-bm25")
 _THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Report = dict[str, Any]

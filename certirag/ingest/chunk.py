@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from certirag.core.text import (
     Block,
@@ -61,29 +61,26 @@ def _sentences(document: Document, block: Block, split: SentenceSplitter) -> lis
     text = document.text[block.start : block.end]
     whole = [(0, len(text))] if text else []
     spans = whole if block.kind == "table_row" else split(text)
+    counts = [len(text[start:end].split()) for start, end in spans]
+    # A PDF's prose has a box for each word (`extract.Piece`), and its sentences hold all of them;
+    # any other block's boxes are all its sentences'.
+    one_each = len(block.boxes) == sum(counts) and block.kind != "table_row"
+    firsts = accumulate(counts, initial=0)
     return [
         _Sentence(
             block.start + start,
             block.start + end,
-            len(text[start:end].split()),
-            _boxes(block, text, start, end),
+            count,
+            _lines(block.boxes[first : first + count]) if one_each else block.boxes,
         )
-        for start, end in spans
+        for (start, end), count, first in zip(spans, counts, firsts, strict=False)
     ]
 
 
-def _boxes(block: Block, text: str, start: int, end: int) -> tuple[Box, ...]:
-    """Return one box a line of the page for ``text[start:end]``.
-
-    A PDF's prose has a box for each word (`extract.Piece`); any other block's boxes are all its
-    sentences'.
-    """
-    words = text.split()
-    if len(block.boxes) != len(words) or block.kind == "table_row":
-        return block.boxes
-    first = len(text[:start].split())
+def _lines(words: Sequence[Box]) -> tuple[Box, ...]:
+    """Return one box a line of the page for the boxes of neighbouring *words*."""
     merged: list[Box] = []
-    for box in block.boxes[first : first + len(text[start:end].split())]:
+    for box in words:
         if merged and _same_line(merged[-1], box):
             last = merged[-1]
             merged[-1] = Box(

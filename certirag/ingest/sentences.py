@@ -1,12 +1,9 @@
-"""Cut text into sentences with spaCy: a blank English pipeline and rules, or a named pipeline."""
+"""Cut text into sentences: by the rules here, or with a spaCy pipeline that the user names."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -16,9 +13,7 @@ from certirag.ports import SentenceSplitter
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
 
-_COMPONENT: Final = "certirag_sentences"
 _WINDOW: Final = 2_000  # characters, about, that a pipeline is given at a time
 _LONGEST: Final = 8_000  # characters at most, where no sentence ends
 _BRACKET_REACH: Final = 400  # a round bracket that closes later than this was never closed
@@ -80,22 +75,42 @@ def sentence_splitter(pipeline: str | None = None) -> SentenceSplitter:
     sentence boundaries are used instead of the rules here. Raises MissingExtra when it is not
     installed or sets no sentence boundaries.
     """
-    nlp = _rule_pipeline() if pipeline is None else _named_pipeline(pipeline)
+    edges = _rule_edges if pipeline is None else _pipeline_edges(_named_pipeline(pipeline))
 
     def split(text: str) -> list[tuple[int, int]]:
         spans: list[tuple[int, int]] = []
-        encodable = _SURROGATES.sub("\ufffd", text)  # spaCy hashes UTF-8, which has none of them
-        for start, end in _windows(text):
-            starts = [sentence.start_char for sentence in nlp(encodable[start:end]).sents]
-            edges = [start, *(start + at for at in starts if at > 0), end]
-            for left, right in pairwise(edges):
-                sentence = text[left:right]
-                lead = len(sentence) - len(sentence.lstrip())
-                if sentence.strip():
-                    spans.append((left + lead, left + len(sentence.rstrip())))
+        for left, right in pairwise((0, *edges(text), len(text))):
+            sentence = text[left:right]
+            lead = len(sentence) - len(sentence.lstrip())
+            if sentence.strip():
+                spans.append((left + lead, left + len(sentence.rstrip())))
         return spans
 
     return split
+
+
+def _rule_edges(text: str) -> Iterator[int]:
+    """Yield the `boundaries` of *text*, and where what has none is too long for one sentence."""
+    start = 0
+    for edge in (*boundaries(text), len(text)):
+        while edge - start > _LONGEST:
+            start = _blank_before(text, start + _LONGEST)
+            yield start
+        if edge < len(text):
+            yield edge
+        start = edge
+
+
+def _pipeline_edges(nlp: Language) -> Callable[[str], Iterator[int]]:
+    """Return what yields the offsets, over 0, at which *nlp* begins a sentence."""
+
+    def edges(text: str) -> Iterator[int]:
+        encodable = _SURROGATES.sub("\ufffd", text)  # spaCy hashes UTF-8, which has none of them
+        for start, end in _windows(text):
+            starts = (start + sentence.start_char for sentence in nlp(encodable[start:end]).sents)
+            yield from (at for at in starts if at > 0)
+
+    return edges
 
 
 def boundaries(text: str) -> Iterator[int]:
@@ -177,56 +192,27 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
     million characters.
     """
     start = last = 0
-    for edge in (*boundaries(text), len(text)):
+    for edge in (*_rule_edges(text), len(text)):
         if edge - start > _WINDOW and last > start:
             yield start, last
             start = last
         last = edge
-        while edge - start > _LONGEST:  # no end of a sentence far and wide
-            cut = text.rfind(" ", start + _LONGEST // 2, start + _LONGEST)
-            end = cut + 1 if cut > 0 else start + _LONGEST
-            yield start, end
-            start = last = end
     if start < len(text):
         yield start, len(text)
 
 
-def _mark_sentences(doc: Doc) -> Doc:
-    starts = set(boundaries(doc.text))
-    for token in doc:
-        # A line break before a sentence is a token of its own and belongs to neither.
-        token.is_sent_start = token.i == 0 or token.idx in starts
-    return doc
-
-
-@contextmanager
-def _without_torch() -> Iterator[None]:
-    """Hide torch while spaCy loads: its rules need none, and importing it costs seconds."""
-    if "torch" in sys.modules:
-        yield
-        return
-    sys.modules["torch"] = None  # type: ignore[assignment]  # the documented way to block an import
-    try:
-        yield
-    finally:
-        del sys.modules["torch"]
-
-
-@lru_cache(maxsize=1)
-def _rule_pipeline() -> Language:
-    with _without_torch():
-        import spacy  # noqa: PLC0415 - a second of start-up that most commands need not pay
-        from spacy.language import Language as SpacyLanguage  # noqa: PLC0415
-
-    if not SpacyLanguage.has_factory(_COMPONENT):
-        SpacyLanguage.component(_COMPONENT, func=_mark_sentences)
-    nlp = spacy.blank("en")
-    nlp.add_pipe(_COMPONENT)
-    return nlp
+def _blank_before(text: str, end: int) -> int:
+    """Return the place behind the last blank of the half of `_LONGEST` before *end*, or *end*."""
+    cut = text.rfind(" ", end - _LONGEST // 2, end)
+    return cut + 1 if cut > 0 else end
 
 
 def _named_pipeline(name: str) -> Language:
-    import spacy  # noqa: PLC0415 - the same
+    try:
+        import spacy  # noqa: PLC0415 - an extra, and a second of start-up
+    except ImportError as error:
+        message = f"a spaCy pipeline ({name!r}) needs spaCy: run pip install 'certirag[spacy]'"
+        raise MissingExtra(message) from error
 
     # Packages only: a path could name a folder of somebody else's pickles.
     if not name.isidentifier() or not spacy.util.is_package(name):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,7 +94,7 @@ def test_every_nonblank_character_is_in_exactly_one_sentence(text: str) -> None:
     assert not text[position:].strip()
 
 
-def test_a_text_longer_than_spacy_takes_is_split_all_the_same() -> None:
+def test_a_long_text_is_split_all_the_same() -> None:
     """More than a million characters in one block are split in time that grows in step."""
     text = "The pump runs. " * 80_000
     spans = SPLIT(text)
@@ -104,6 +107,34 @@ def test_a_pipeline_that_is_not_installed_is_refused(name: str) -> None:
     """A missing package, or a path, is named with the command that installs one."""
     with pytest.raises(MissingExtra, match="spacy download"):
         sentence_splitter(name)
+
+
+def test_an_installed_pipeline_sets_the_boundaries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package that the user installed, also for a text of more than one window."""
+    package, info = tmp_path / "tiny_en", tmp_path / "tiny_en-1.dist-info"
+    package.mkdir()
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny_en\nVersion: 1\n", "utf-8")
+    (package / "__init__.py").write_text(
+        "import spacy\n\n\ndef load(**_):\n    nlp = spacy.blank('en')\n"
+        "    nlp.add_pipe('sentencizer', config={'punct_chars': [';']})\n    return nlp\n",
+        "utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "The pump runs; the tank fills \ud800; nobody looks. " * 100
+    said = [text[start:end] for start, end in sentence_splitter("tiny_en")(text)]
+    assert said.count("the tank fills \ud800;") == 100
+    assert "".join(said).replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_pipeline_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without spaCy the rules still work, and a pipeline's name says what to install."""
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    assert SPLIT("It runs. It stops.") == [(0, 8), (9, 18)]
+    with pytest.raises(MissingExtra, match=r"certirag\[spacy\]"):
+        sentence_splitter("en_core_web_sm")
 
 
 def test_a_text_without_any_sentence_end_is_cut_at_blanks() -> None:
