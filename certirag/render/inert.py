@@ -20,18 +20,28 @@ from confusable_homoglyphs import confusables
 _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800")
 _UNSEEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 # Look-alikes of the badge's marks: check marks, ballot boxes, shields, seals, coloured dots.
-_MARKS: Final = frozenset("✓✔✅☑🗹🗸√⍻⎷∨✗✘❌❎☒⚠🛡🔒🟢🟩💚🔏🔐🏅🎖⭕🆗👍💯➰🗳🟰🆗✪⭐🌟🔰🉐")
-_STATUS_WORDS: Final = ("verified", "unverified", "contradicted", "certified")
-_WORD: Final = re.compile(r"[^\W_](?:[\w\u200b-\u200f'’]*[^\W_])?")
-_SPACED: Final = re.compile(r"\b(?:[^\W\d_][ .\-_·*]){5,12}[^\W\d_]\b")
+_MARKS: Final = frozenset("✓✔✅☑🗹🗸√⍻⎷∨✗✘❌❎☒⚠🛡🔒🟢🟩💚🔏🔐🏅🎖⭕🆗👍💯➰🗳🟰🆗✪⭐🌟🔰🉐ꪜ")
+_STATUS: Final = re.compile("unverified|verified|contradicted|certified")
+_PUT_FOR: Final = {"i": "lI1|!", "e": "3", "o": "0"}  # beside what UTS #39 calls confusable
+_DIGIT: Final = re.compile(r"[\d|!]")
+# Enclosed letters, small capitals, letters with a stroke: what Unicode names after one Latin letter.
+_NAMED: Final = re.compile(
+    r"(?:.* )?(?:LATIN (?:CAPITAL |SMALL )?LETTER|REGIONAL INDICATOR SYMBOL LETTER) "
+    r"(?:SMALL CAPITAL |TURNED )?([A-Z])(?: WITH .*)?"
+)
+_SPREAD: Final = 5  # so many gaps between letters, and even lower case is no ordinary word
 MAX_LINES: Final = 60
 
 
 def visible(text: str) -> str:
     """Return *text* with unseen characters and imitations of a badge made plain to see."""
-    spelled = _WORD.sub(lambda match: _spelled(match.group()), text)
-    spelled = _SPACED.sub(lambda match: _spelled(match.group(), squeeze=True), spelled)
-    return "".join(_shown(character) for character in spelled)
+    parts, at = [], 0
+    for start, end in _imitations(text):
+        word = "".join(c if c.isascii() else f"⟨U+{ord(c):04X}⟩" for c in text[start:end])
+        parts += [text[at:start], f"⟨{word}⟩"]
+        at = end
+    parts.append(text[at:])
+    return "".join(_shown(character) for character in "".join(parts))
 
 
 def oddities(text: str) -> tuple[str, ...]:
@@ -42,9 +52,7 @@ def oddities(text: str) -> tuple[str, ...]:
         found.append(f"{unseen} characters that cannot be seen or reorder text are marked")
     if any(c in _MARKS for c in text):
         found.append("check marks or seals inside this text are quoted, not ours")
-    if any(_imitates(m.group()) for m in _WORD.finditer(text)) or any(
-        _imitates(m.group(), squeeze=True) for m in _SPACED.finditer(text)
-    ):
+    if _imitations(text):
         found.append("a status word inside this text is quoted, not a badge")
     return tuple(found)
 
@@ -91,37 +99,68 @@ def _unseen(character: str) -> bool:
     )
 
 
-def _spelled(word: str, *, squeeze: bool = False) -> str:
-    if not _imitates(word, squeeze=squeeze):
-        return word
-    shown = "".join(c if c.isascii() else f"⟨U+{ord(c):04X}⟩" for c in word)
-    return f"⟨{shown}⟩"
+def _imitations(text: str) -> list[tuple[int, int]]:
+    """Return where *text* reads as one of our status words, whatever it is written with.
 
-
-def _imitates(word: str, *, squeeze: bool = False) -> bool:
-    """Say whether *word* reads as one of our status words, unless it is plain lower case."""
-    if not 8 <= len(word) <= 60 or (word.isascii() and word.islower() and not squeeze):
-        return False
-    letters = [c for c in unicodedata.normalize("NFKD", word) if not _unseen(c)]
-    letters = [c for c in letters if not unicodedata.combining(c)]
-    if squeeze:
-        letters = [c for c in letters if c.isalnum()]
-    return any(
-        len(letters) == len(status)
-        and all(c in _look_alikes(s) for c, s in zip(letters, status, strict=True))
-        for status in _STATUS_WORDS
-    )
-
-
-@lru_cache(maxsize=32)
-def _look_alikes(letter: str) -> frozenset[str]:
-    """Return the characters that can be taken for *letter*, after UTS #39's confusables.
-
-    "i" and "l" are one class there (I, l, 1 and | look alike), and "3" is often put for "e".
+    Marks, unseen characters, blanks and punctuation between the letters count for nothing; that
+    the word stands by itself, for something. Plain lower case in one piece is an ordinary word.
     """
-    forms = {letter, letter.upper()} | (set("lI1|!") if letter == "i" else set())
-    forms |= {"3"} if letter == "e" else set()
-    found = set(forms)
-    for form in forms:
-        found |= {entry["c"] for entry in confusables.confusables_data.get(form, [])}
-    return frozenset(c for c in found if len(c) == 1)
+    letters, places, apart = [], [], [True]
+    for place, character in enumerate(text):
+        read = _read_as(character)
+        if read == " ":
+            apart[-1] = True
+        for letter in read.strip(" "):
+            # A stroke beside the word ends it, one inside may stand for a letter.
+            apart[-1] |= character in "|!" or (bool(places) and text[places[-1]] in "|!")
+            letters.append(letter)
+            places.append(place)
+            apart.append(False)
+    apart[-1] = True
+    found = []
+    for match in _STATUS.finditer("".join(letters)):
+        first, last = match.start(), match.end()
+        start, end = places[first], places[last - 1] + 1
+        word = text[start:end]
+        gaps = sum(apart[first + 1 : last])
+        plain = word.isascii() and word.islower() and gaps < _SPREAD and not _DIGIT.search(word)
+        if apart[first] and apart[last] and not plain:
+            found.append((start, end))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _read_as(character: str) -> str:
+    """Return the letters that *character* is read as, " " for a gap, "" for what is not seen.
+
+    A letter of no status word is itself; the end of a line is read as one.
+    """
+    known = _look_alikes()
+    if character in known:
+        return known[character]
+    if _unseen(character) or unicodedata.combining(character):
+        return ""
+    named = _NAMED.fullmatch(unicodedata.name(character, ""))
+    if named:
+        return named[1].lower()
+    plain = unicodedata.normalize("NFKD", character)
+    if plain != character:
+        return "".join(map(_read_as, plain)) or " "
+    if character == "\n":
+        return character
+    # A modifier that is no letter by itself ("ː") only stands beside one.
+    own = character.isalpha() and unicodedata.category(character) != "Lm"
+    return character.lower() if own else " "
+
+
+@lru_cache(maxsize=1)
+def _look_alikes() -> dict[str, str]:
+    """Return the letter of a status word that each of its look-alikes is taken for (UTS #39)."""
+    found: dict[str, str] = {}
+    for letter in sorted(set("verifiedunverifiedcontradictedcertified")):
+        for form in (letter, letter.upper(), *_PUT_FOR.get(letter, "")):
+            found.setdefault(form, letter)
+            for entry in confusables.confusables_data.get(form, []):
+                if len(entry["c"]) == 1:
+                    found.setdefault(entry["c"], letter)
+    return found

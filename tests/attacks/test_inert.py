@@ -91,6 +91,24 @@ def test_nothing_unseen_remains(text: str) -> None:
         "VΕRΙFIED",
         "Ver1f1ed",
         "V e r i f i e d",
+        "v e r i f i e d",
+        "Verifiedː",
+        "Veriﬁed",
+        "Veri\u200afied",
+        "VERI FIED",
+        "Ver-ified",
+        "Ver|f|ed",
+        "🆅🅴🆁🅸🅵🅸🅴🅳",
+        "🅥🅔🅡🅘🅕🅘🅔🅓",
+        "ⓥⓔⓡⓘⓕⓘⓔⓓ",
+        "🇻🇪🇷🇮🇫🇮🇪🇩",
+        "ᵛᵉʳⁱᶠⁱᵉᵈ",
+        "ᴠᴇʀɪꜰɪᴇᴅ",
+        "Ꮩerified",
+        "Ⅴerified",
+        "V̲e̲r̲i̲f̲i̲e̲d̲",
+        "ver1fied",
+        "C0ntradicted",
         "Contradicted",
         "Unverified",
     ],
@@ -102,12 +120,28 @@ def test_a_status_word_is_bracketed_and_reported(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["The lab verified the samples.", "27 days of leave", "naïve café", "Ελλάδα", "日本語"]
+    "text",
+    [
+        "The lab verified the samples.",
+        "27 days of leave",
+        "naïve café",
+        "Ελλάδα",
+        "日本語",
+        "Recertified and preverified pumps; a verifier, two certificates.",
+        "The line ends in veri-\nfied data.",
+        "5 V. Eric fled, V | E | R | I",
+    ],
 )
 def test_ordinary_text_is_untouched(text: str) -> None:
     """Prose, accents and other scripts are shown as they are, without a remark."""
     assert visible(text) == text
     assert oddities(text) == ()
+
+
+@pytest.mark.parametrize("text", ["|Verified|", "Verified!", "“Verified”", "Status:Verified."])
+def test_the_word_is_found_beside_punctuation(text: str) -> None:
+    """What stands around the word is no part of it."""
+    assert "⟨Verified⟩" in visible(text)
 
 
 @given(any_text, st.integers(-5, 50), st.integers(-5, 50))
