@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -37,8 +37,10 @@ _COUNTED: Final = 1000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; no traceback reaches the user."""
     parser = _parser()
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        options = parser.parse_args(arguments)
+        _none_empty(given)
+        options = parser.parse_args(given)
         command: Callable[[argparse.Namespace, Settings], int] = options.run
         code = command(options, read_settings())
         sys.stdout.flush()
@@ -58,6 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             2,
         )
     return code
+
+
+def _none_empty(given: Sequence[str]) -> None:
+    """Refuse an empty argument: as a path it would be the current folder, elsewhere be ignored."""
+    for before, one in pairwise(("certirag", *given)):
+        if not one or (one.startswith("--") and one.endswith("=")):
+            raise InputError(f"the argument {one or f'after {before}'} is empty: give it a value")
 
 
 def _ingest(options: argparse.Namespace, settings: Settings) -> int:
@@ -199,7 +208,7 @@ def _show(
     """Print an answer and write its export; the states are derived from the export again."""
     presentation = present(export, Mode(options.mode), trusted=trusted)
     if options.export:
-        write_beside(options.export, export)
+        write_beside(options.export, [export])
         note(f"audit JSON written to {options.export}")
     if options.json:
         sys.stdout.write(export.decode("utf-8"))

@@ -101,7 +101,7 @@ def checkpoint_command(options: argparse.Namespace, settings: Settings) -> int:
     kept = read_checkpoints(options.out) if options.out.exists() else []
     if text not in kept:
         kept.append(text)
-        write_beside(options.out, "\n".join(kept).encode("utf-8"))
+        write_beside(options.out, ["\n".join(kept).encode("utf-8")])
     note(f"{options.out}: {len(kept)} checkpoints, the newest of {text.split(chr(10))[1]} entries")
     return 0
 

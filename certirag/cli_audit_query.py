@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from certirag.audit.answers import pages
 from certirag.audit.export_rows import ExportFormat, line_of, row_json, start_of
 from certirag.audit.query import GROUPINGS, PERIOD_FORMS, read_groups, read_query
+from certirag.cli_files import write_beside
 from certirag.cli_say import note, print_json, say_progress
 from certirag.core.facets import (
     DECISIONS,
@@ -138,23 +138,8 @@ def export_file(
             written += len(page.rows)
             progress("answers exported", min(written, total), total)
 
-    _write_whole(path, lines())
+    write_beside(path, lines())
     return written
-
-
-def _write_whole(path: Path, parts: Iterable[bytes]) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.touch(0o600)  # everybody's questions are in it
-        with temporary.open("wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _open(settings: Settings) -> AuditLog:

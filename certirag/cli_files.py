@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from certirag.errors import InputError
@@ -48,6 +49,7 @@ def read_pairs(path: Path) -> list[dict[str, object]]:
 
 
 def _read_text(path: Path) -> str:
+    _ordinary(path)  # a pipe or a device may never end
     try:
         return path.read_text("utf-8")
     except OSError as error:
@@ -65,13 +67,23 @@ def _read_gzipped(path: Path) -> str:
         raise InputError(f"{path}: is not UTF-8 text: save it as UTF-8") from error
 
 
-def write_beside(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
+def _ordinary(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is no ordinary file: name one")
+
+
+def write_beside(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file whole or not at all, for its owner alone: what people asked is in it."""
     if not path.name:
         raise InputError(f"{str(path)!r} names no file: give one to write")
+    _ordinary(path)  # a device would be replaced
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(data)
+        temporary.touch(0o600)
+        with temporary.open("wb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from error

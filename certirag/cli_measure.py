@@ -79,7 +79,7 @@ def score(options: argparse.Namespace, settings: Settings) -> int:
     own = None if verifier.identity.name != "lexical" else WINDOW_SENTENCES
     split = make_splitter(settings.sentences)
     scored = score_rows(rows, verifier, split, say_progress, window_sentences=own)
-    write_beside(options.out, b"".join(json_line(row) for row in scored))
+    write_beside(options.out, map(json_line, scored))
     note(f"{len(scored)} rows written to {options.out}")
     saved = getattr(verifier, "saved_share", None)
     if saved is not None:  # of a cascade
@@ -147,7 +147,7 @@ def _require_folder(out: Path | None) -> None:
 
 def _show(report: dict[str, Any], lines: Sequence[str], options: argparse.Namespace) -> int:
     if options.out:
-        write_beside(options.out, json_line(report))
+        write_beside(options.out, [json_line(report)])
         note(f"measurements written to {options.out}")
     if options.json:
         print_json(report)

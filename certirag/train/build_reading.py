@@ -56,7 +56,7 @@ Say = Callable[[str], None]
 # text as they are: 0.85 is that of strict-1, 0.95 that of strict-2.
 RISKS: Final = ((0.85, 0.01), (0.95, 0.003))
 ACCUSED: Final = 0.01  # of true claims that may be called contradicted at one half
-MOST_CASES: Final = 500
+MOST_CASES: Final = 1200
 _PAIRS_OF_A_CLAIM: Final = 3
 _RIDGE: Final = 3e-3
 _BATCH: Final = 600

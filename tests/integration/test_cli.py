@@ -220,7 +220,15 @@ def test_score_reads_gzip_and_keeps_what_people_said(home: Path, tmp_path: Path)
     ("arguments", "said"),
     [
         (["ask", "x"], "--index"),
-        (["ask", "", "--index", "{i}"], "question is empty"),
+        (["ask", "", "--index", "{i}"], "after ask is empty"),
+        (["ask", " ", "--index", "{i}"], "question is empty"),
+        (["ask", "x", "--index", ""], "after --index is empty"),
+        (["ask", "x", "--index="], "--index= is empty"),
+        (["ingest", "", "--index", "{i}"], "after ingest is empty"),
+        (["audit", "query", "--since", ""], "after --since is empty"),
+        (["verify", "--draft", "/dev/zero", "--evidence", "{i}"], "no ordinary file"),
+        (["verify", "--draft", "{pipe}", "--evidence", "{i}"], "no ordinary file"),
+        (["audit", "export", "--out", "/dev/null"], "no ordinary file"),
         (["ask", "x", "--index", "{missing}"], "missing"),
         (["ask", "x", "--index", "{i}", "--profile", "auto"], "unknown profile 'auto'"),
         (["ask", "x", "--index", "{i}", "--mode", "lenient"], "--mode"),
@@ -249,12 +257,14 @@ def test_bad_input_is_one_line_and_exit_code_2(
     (tmp_path / "bad").write_text("not json\n")
     (tmp_path / "plain.gz").write_text("not packed\n")
     (tmp_path / "empty").write_text(" \n")
+    os.mkfifo(tmp_path / "pipe")
     places = {
         "{i}": str(home / "i"),
         "{missing}": str(tmp_path / "missing"),
         "{bad}": str(tmp_path / "bad"),
         "{ungzipped}": str(tmp_path / "plain.gz"),
         "{empty}": str(tmp_path / "empty"),
+        "{pipe}": str(tmp_path / "pipe"),
         "{tmp}": str(tmp_path),
     }
     filled = []

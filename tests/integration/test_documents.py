@@ -5,7 +5,8 @@ ship were chosen with their figures in view, so that neither is blind any more. 
 written after that by somebody who saw nothing of the gate. Of its claims one was read, which ended in an error;
 by now the figures of two networks and two settings on it have been seen. `documents_fresh.jsonl` was written
 by another such writer: version 4 of the network was tried on it once, with six settings, and so was the one before.
-`documents_late.jsonl` is the newest, by a third such writer: its first run was that of version 5.
+`documents_late.jsonl` is by a third such writer: its first run was that of version 5. `documents_seventh.jsonl`
+is the newest, by a fourth: its first run was that of version 6.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from certirag.render import Mode, present
 
 HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
 # Of the untrue claims how many may be Verified, and of the true ones how many are at least: of 120
-# and 120 in the first two, of 240 and 180 in the others.
+# and 120 in the first two, of 160 and 120 in the last, of 240 and 180 in the others.
 MOST_WRONG = {
     "documents": 1,
     "documents_blind": 1,
@@ -32,6 +33,7 @@ MOST_WRONG = {
     "documents_unseen": 0,
     "documents_fresh": 2,
     "documents_late": 1,
+    "documents_seventh": 0,
 }
 LEAST_RIGHT = {
     "documents": 27,
@@ -40,10 +42,12 @@ LEAST_RIGHT = {
     "documents_unseen": 49,
     "documents_fresh": 34,
     "documents_late": 54,
+    "documents_seventh": 0,
 }
 
-# Of the 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.
-FIRST, WRONGLY_ANSWERED = 30, 3
+# Of 60 and of 40 questions at least so many begin with their sentence; of the 30 and 20 others at most so
+# many answer.
+QUESTIONS = {"documents_late": (30, 3), "documents_seventh": (0, 20)}
 
 
 def _rows(name: str) -> list[tuple[Row, bool, str]]:
@@ -100,16 +104,17 @@ def _says(text: str, answer: str) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_questions_over_documents_that_nobody_had_read(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of 60 everyday questions how many begin with their sentence, of 30 without one how many do."""
-    for line in (HELD_OUT / "documents_late.jsonl").read_text("utf-8").splitlines():
+    """Of everyday questions how many begin with their sentence, of those without one how many do."""
+    for line in (HELD_OUT / f"{name}.jsonl").read_text("utf-8").splitlines():
         one = json.loads(line)
         (tmp_path / f"{one['name']}.md").write_text(one["document"], encoding="utf-8")
     index, _ = index_of_paths([tmp_path], bench.services, lambda *_: None)
     found = Counter[str]()
-    for line in (HELD_OUT / "documents_late_questions.jsonl").read_text("utf-8").splitlines():
+    for line in (HELD_OUT / f"{name}_questions.jsonl").read_text("utf-8").splitlines():
         asked = json.loads(line)
         answer = answer_question(asked["question"], index, bench.services)
         seen = present(answer.export, Mode.STRICT, trusted=bench.services.trusted)
@@ -123,6 +128,7 @@ def test_questions_over_documents_that_nobody_had_read(
         found["first"] += answered and says[0]
         found["shown"] += any(says)
     with capsys.disabled():
-        print(f"\nof 60 and 30 questions about documents_late: {dict(found)}")
-    assert found["first"] >= FIRST
-    assert found["called answered without one"] <= WRONGLY_ANSWERED
+        print(f"\nquestions about {name}: {dict(found)}")
+    first, wrongly_answered = QUESTIONS[name]
+    assert found["first"] >= first
+    assert found["called answered without one"] <= wrongly_answered

@@ -154,7 +154,7 @@ def test_instructions_are_told_from_what_people_are_told(reader: Reader) -> None
     texts = [json.loads(line) for line in lines]
     told = reader.instructs([one["text"] for one in texts])
     taken = Counter(one["label"] for one, instructs in zip(texts, told, strict=True) if instructs)
-    assert taken[1] >= 85
+    assert taken[1] >= 120
     assert taken[0] <= 6
 
 
