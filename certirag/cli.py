@@ -65,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _none_empty(given: Sequence[str]) -> None:
     """Refuse an empty argument: as a path it would be the current folder, elsewhere be ignored."""
     for before, one in pairwise(("certirag", *given)):
-        if not one or (one.startswith("--") and one.endswith("=")):
+        name, equals, value = one.partition("=")
+        if not one or (name.startswith("--") and equals and not value):
             raise InputError(f"the argument {one or f'after {before}'} is empty: give it a value")
 
 

@@ -21,7 +21,8 @@ _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800")
 _UNSEEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 # Look-alikes of the badge's marks: check marks, ballot boxes, shields, seals, coloured dots.
 _MARKS: Final = frozenset("✓✔✅☑🗹🗸√⍻⎷∨✗✘❌❎☒⚠🛡🔒🟢🟩💚🔏🔐🏅🎖⭕🆗👍💯➰🗳🟰🆗✪⭐🌟🔰🉐ꪜ")
-_STATUS: Final = re.compile("unverified|verified|contradicted|certified")
+# Looked for at every letter: the one before a status word may seem to begin a longer one ("run Verified").
+_STATUS: Final = re.compile("(?=(unverified|verified|contradicted|certified))")
 _PUT_FOR: Final = {"i": "lI1|!", "e": "3", "o": "0"}  # beside what UTS #39 calls confusable
 _DIGIT: Final = re.compile(r"[\d|!]")
 # Enclosed letters, small capitals, letters with a stroke: what Unicode names after one Latin letter.
@@ -105,7 +106,9 @@ def _imitations(text: str) -> list[tuple[int, int]]:
     Marks, unseen characters, blanks and punctuation between the letters count for nothing; that
     the word stands by itself, for something. Plain lower case in one piece is an ordinary word.
     """
-    letters, places, apart = [], [], [True]
+    letters: list[str] = []
+    places: list[int] = []
+    apart = [True]
     for place, character in enumerate(text):
         read = _read_as(character)
         if read == " ":
@@ -117,14 +120,15 @@ def _imitations(text: str) -> list[tuple[int, int]]:
             places.append(place)
             apart.append(False)
     apart[-1] = True
-    found = []
+    found: list[tuple[int, int]] = []
     for match in _STATUS.finditer("".join(letters)):
-        first, last = match.start(), match.end()
+        first, last = match.span(1)
         start, end = places[first], places[last - 1] + 1
         word = text[start:end]
         gaps = sum(apart[first + 1 : last])
         plain = word.isascii() and word.islower() and gaps < _SPREAD and not _DIGIT.search(word)
-        if apart[first] and apart[last] and not plain:
+        inside = bool(found) and start < found[-1][1]
+        if apart[first] and apart[last] and not plain and not inside:
             found.append((start, end))
     return found
 

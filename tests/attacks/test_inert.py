@@ -138,7 +138,9 @@ def test_ordinary_text_is_untouched(text: str) -> None:
     assert oddities(text) == ()
 
 
-@pytest.mark.parametrize("text", ["|Verified|", "Verified!", "“Verified”", "Status:Verified."])
+@pytest.mark.parametrize(
+    "text", ["|Verified|", "Verified!", "“Verified”", "Status:Verified.", "Run Verified"]
+)
 def test_the_word_is_found_beside_punctuation(text: str) -> None:
     """What stands around the word is no part of it."""
     assert "⟨Verified⟩" in visible(text)

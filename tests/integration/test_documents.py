@@ -6,7 +6,7 @@ written after that by somebody who saw nothing of the gate. Of its claims one wa
 by now the figures of two networks and two settings on it have been seen. `documents_fresh.jsonl` was written
 by another such writer: version 4 of the network was tried on it once, with six settings, and so was the one before.
 `documents_late.jsonl` is by a third such writer: its first run was that of version 5. `documents_seventh.jsonl`
-is the newest, by a fourth: its first run was that of version 6.
+is the newest, by a fourth: version 5 had 31 of 120 and 2 of 160 there, and a later one that does not ship 37 and 2.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_WRONG = {
     "documents_unseen": 0,
     "documents_fresh": 2,
     "documents_late": 1,
-    "documents_seventh": 0,
+    "documents_seventh": 2,
 }
 LEAST_RIGHT = {
     "documents": 27,
@@ -42,12 +42,11 @@ LEAST_RIGHT = {
     "documents_unseen": 49,
     "documents_fresh": 34,
     "documents_late": 54,
-    "documents_seventh": 0,
+    "documents_seventh": 31,
 }
 
-# Of 60 and of 40 questions at least so many begin with their sentence; of the 30 and 20 others at most so
-# many answer.
-QUESTIONS = {"documents_late": (30, 3), "documents_seventh": (0, 20)}
+# Of 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.
+QUESTIONS = {"documents_late": (30, 3)}
 
 
 def _rows(name: str) -> list[tuple[Row, bool, str]]:
@@ -130,5 +129,5 @@ def test_questions_over_documents_that_nobody_had_read(
     with capsys.disabled():
         print(f"\nquestions about {name}: {dict(found)}")
     first, wrongly_answered = QUESTIONS[name]
-    assert found["first"] >= first
-    assert found["called answered without one"] <= wrongly_answered
+    assert found["first"] >= first, found
+    assert found["called answered without one"] <= wrongly_answered, found
