@@ -153,7 +153,7 @@ def test_an_empty_name_is_no_file(words: str, capsys: Capture) -> None:
     """It is said as any other mistake is."""
     code, _, err = run(capsys, *words.split(), "")
     assert code == 2
-    assert "names no file" in err.splitlines()[-1]
+    assert f"after {words.rsplit(maxsplit=1)[-1]} is empty" in err.splitlines()[-1]
 
 
 READING = (
