@@ -54,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # the last line of defence for the reader's eyes
         if os.environ.get("CERTIRAG_TRACEBACK"):
             raise
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            return complain(f"{error.filename}: {error.strerror}: check the path", 2)
         return complain(
             f"unexpected {type(error).__name__}: {error}; "
             "set CERTIRAG_TRACEBACK=1 and run again to see where",

@@ -7,6 +7,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from certirag.errors import InputError
@@ -88,7 +89,8 @@ def write_beside(path: Path, parts: Iterable[bytes]) -> None:
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def json_line(value: object) -> bytes:

@@ -229,6 +229,10 @@ def test_score_reads_gzip_and_keeps_what_people_said(home: Path, tmp_path: Path)
         (["verify", "--draft", "/dev/zero", "--evidence", "{i}"], "no ordinary file"),
         (["verify", "--draft", "{pipe}", "--evidence", "{i}"], "no ordinary file"),
         (["audit", "export", "--out", "/dev/null"], "no ordinary file"),
+        (["audit", "checkpoint", "--out", "{bad}/x"], "Not a directory"),
+        (["audit", "export", "--out", "{long}"], "too long: check the path"),
+        (["verify", "--draft", "{long}", "--evidence", "{i}"], "too long: check the path"),
+        (["check", "{bad}", "--sources", "{long}"], "too long: check the path"),
         (["ask", "x", "--index", "{missing}"], "missing"),
         (["ask", "x", "--index", "{i}", "--profile", "auto"], "unknown profile 'auto'"),
         (["ask", "x", "--index", "{i}", "--mode", "lenient"], "--mode"),
@@ -266,6 +270,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
         "{empty}": str(tmp_path / "empty"),
         "{pipe}": str(tmp_path / "pipe"),
         "{tmp}": str(tmp_path),
+        "{long}": str(tmp_path / ("x" * 300)),
     }
     filled = []
     for argument in arguments:
