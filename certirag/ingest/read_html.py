@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from lxml import etree
+from PIL import ImageColor
 
 from certirag.errors import IngestError
 from certirag.ingest.extract import Extract, Outline, clean, raised, words
@@ -36,11 +37,10 @@ _HIDES = re.compile(
     r"|color\s*:\s*transparent)",
     re.IGNORECASE,
 )
-_WHITE = re.compile(
-    r"(?:^|;)\s*color\s*:\s*(?:white|snow|ivory|ghostwhite|whitesmoke|#f{3}\b|#f[a-f]f[a-f]f[a-f]\b"
-    r"|rgba?\(\s*25[0-5][\s,]+25[0-5][\s,]+25[0-5])",
-    re.IGNORECASE,
-)
+_COLOUR = re.compile(r"(?:^|;)\s*color\s*:\s*([^;!]+)", re.IGNORECASE)
+_BACKGROUND = re.compile(r"(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]+)", re.IGNORECASE)
+_ALPHA = re.compile(r"rgba?\(\s*([\d.]+%?)[\s,]+([\d.]+%?)[\s,]+([\d.]+%?)[^)]*\)", re.IGNORECASE)
+_UNSEEN_BELOW: Final = 24  # of 255, in each of red, green and blue: text and ground look alike
 
 
 def read_html(text: str, *, name: str) -> Extract:
@@ -132,7 +132,7 @@ class _Reader:
         if "hidden" in attributes or str(attributes.get("aria-hidden", "")).lower() == "true":
             return True
         style = str(attributes.get("style", ""))
-        if style and _hides(style):
+        if _HIDES.search(style) or _in_its_ground(element, style):
             return True
         if not self._rules:
             return False
@@ -213,10 +213,31 @@ def _tag(element: etree._Element | None) -> str:
     return element.tag.lower() if element is not None and isinstance(element.tag, str) else ""
 
 
-def _hides(declarations: str) -> bool:
-    if _HIDES.search(declarations):
-        return True
-    return bool(_WHITE.search(declarations)) and "background" not in declarations.lower()
+def _in_its_ground(element: etree._Element, style: str) -> bool:
+    """Say whether the element's text has the colour of what it stands on, white unless said."""
+    own = _COLOUR.search(style)
+    ink = _rgb(own.group(1) if own else str(element.get("color", "")))
+    if ink is None:
+        return False
+    ground: tuple[int, ...] | None = (255, 255, 255)
+    for above in (element, *element.iterancestors()):
+        said = _BACKGROUND.search(str(above.get("style", "")))
+        words_ = said.group(1) if said else str(above.get("bgcolor", ""))
+        if words_.strip():
+            ground = _rgb(words_)
+            break
+    return ground is not None and all(
+        abs(a - b) < _UNSEEN_BELOW for a, b in zip(ink, ground, strict=True)
+    )
+
+
+def _rgb(colour: str) -> tuple[int, ...] | None:
+    """Return red, green and blue of a CSS colour, None where it cannot be told."""
+    opaque = _ALPHA.sub(r"rgb(\1,\2,\3)", colour.strip())
+    try:
+        return ImageColor.getrgb(opaque)[:3]
+    except ValueError:
+        return None
 
 
 def _hiding_rules(root: etree._Element) -> frozenset[str]:

@@ -83,6 +83,11 @@ HIDDEN = [
     '<p style="opacity:0">secret</p>',
     '<p style="position:absolute;left:-9999px">secret</p>',
     '<p style="color:#fff">secret</p>',
+    '<p style="color:#fefefe;background-color:#fdfdfd">secret</p>',
+    '<p style="color:rgb(255 255 255 / 90%);background:white">secret</p>',
+    '<font color="white">secret</font>',
+    '<div style="background:#036"><p style="color:#003366">secret</p></div>',
+    '<table bgcolor="navy"><tr><td style="color:navy">secret</td><td>b</td></tr></table>',
     '<p class="big gone">secret</p>',
     "<!-- secret -->",
     "<del>secret</del>",
@@ -103,7 +108,17 @@ def test_html_that_nobody_sees_is_not_read(markup: str) -> None:
 
 @pytest.mark.parametrize(
     "style",
-    ["opacity:0.9", "font-size:12px", "font-size:1.2em", "color:#fff;background:#000", "left:-1px"],
+    [
+        "opacity:0.9",
+        "font-size:12px",
+        "font-size:1.2em",
+        "color:#fff;background:#000",
+        "left:-1px",
+        "color:#fff;background:url(dark.png)",
+        "color:currentcolor",
+        "color:#777",
+        "color:rgb(",
+    ],
 )
 def test_html_that_is_seen_is_read(style: str) -> None:
     """A style that does not hide leaves the text in."""
