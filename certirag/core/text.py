@@ -7,9 +7,17 @@ Offsets are code points, 0-based, end exclusive (DESIGN §5). The field names of
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+# "superseded" is a state; "this policy supersedes …" and "replaces all earlier guidance" are not.
+NO_LONGER_HOLDS: Final = re.compile(
+    r"\b(?:superseded|obsolete|outdated|archived|withdrawn|revoked|repealed|rescinded|deprecated"
+    r"|no longer (?:valid|in force))\b",
+    re.I,
+)
 
 BlockKind = Literal["heading", "paragraph", "list_item", "table_row"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from certirag.core.text import Document
+from certirag.core.text import Block, Document
 
-# "superseded" is a state; "this policy supersedes …" and "replaces all earlier guidance" are not.
 _STATE: Final = re.compile(
     r"\b(?:superseded|obsolete|withdrawn|no longer (?:valid|in force))\b", re.I
 )
@@ -25,13 +24,19 @@ _OPENING_BLOCKS: Final = 4
 def superseded_notice(document: Document) -> str:
     """Return the words by which *document* calls itself superseded, or "" when it does not.
 
-    Only what a reader sees counts, in the title and the first blocks.
+    Only what a reader sees counts, in the title and the first blocks; a heading that does not
+    stand above all the text speaks of its section alone, and is judged with each claim on it.
     """
     if _STATE.search(document.title):
         return document.title
-    opening = [block for block in document.blocks if block.visible][:_OPENING_BLOCKS]
-    for block in opening:
+    seen = [block for block in document.blocks if block.visible]
+    for block in seen[:_OPENING_BLOCKS]:
         text = document.text[block.start : block.end]
-        if _ITSELF.search(text) or (block.kind == "heading" and _STATE.search(text)):
+        heads = block.kind == "heading" and _STATE.search(text)
+        if _ITSELF.search(text) or (heads and all(_under(b, text) for b in seen)):
             return text
     return ""
+
+
+def _under(block: Block, heading: str) -> bool:
+    return block.kind == "heading" or heading in block.section.split(" › ")

@@ -108,3 +108,21 @@ def test_a_document_without_evidence_is_skipped() -> None:
     corpus = read_uploads([("a.md", b"# Only a title")], limits=LIMITS, split=SPLIT)
     assert "nothing that can be evidence" in corpus.skipped[0].reason
     assert module.Corpus((), (), corpus.skipped) == corpus
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("# Rules\n\n## From 2023\n\nThe fee is 40 euros.\n\n## Until 2022 (no longer in force)\n\nIt was 25.", True),
+        ("# Rules\n\n## Until 2022 (no longer in force)\n\nThe fee was 25.\n\n## From 2023\n\nIt is 40.", True),
+        ("# Rules\n\n## Superseded edition\n\nThe fee was 25.\n\nIt was due in May.", False),
+        ("# Rules (withdrawn)\n\n## Fees\n\nThe fee was 25.", False),
+        ("# Rules\n\nThis document has been withdrawn.\n\n## Fees\n\nThe fee was 25.", False),
+        ("# Rules\n\nThis edition supersedes the rules of 2019.\n\nThe fee is 40.", True),
+    ],
+)  # fmt: skip
+def test_a_document_is_kept_out_where_all_of_it_no_longer_holds(text: str, kept: bool) -> None:
+    """The heading of one section says nothing of the others."""
+    corpus = read_uploads([("a.md", text.encode())], limits=LIMITS, split=SPLIT)
+    assert bool(corpus.documents) is kept
+    assert kept or "superseded" in corpus.skipped[0].reason

@@ -111,12 +111,16 @@ def test_sentences_keep_abbreviations_whole() -> None:
 
 
 def test_sources_that_no_longer_hold() -> None:
-    """A superseded title counts unless the claim names its year or says so itself."""
+    """A superseded title or section counts unless the claim names its year or says so itself."""
     title = "Leave Policy 2023 (superseded)"
     assert superseded("Employees receive 24 days.", title)
     assert not superseded("In 2023 employees received 24 days.", title)
     assert not superseded("The superseded policy gave 24 days.", title)
     assert not superseded("Employees receive 24 days.", "Leave Policy 2024")
+    section = "Parking rules 2023 › Rules until 2022 (no longer in force)"
+    assert superseded("A permit costs 25 euros.", section)
+    assert superseded("In 2023 a permit cost 25 euros.", section)
+    assert not superseded("Until 2022 a permit cost 25 euros.", section)
 
 
 def test_named_sources() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from certirag.core.text import NO_LONGER_HOLDS
 from certirag.verify.lexical.tokens import tokenise
-from certirag.verify.lexical.words import ATTRIBUTION_VERBS, SUPERSEDED
+from certirag.verify.lexical.words import ATTRIBUTION_VERBS
 
 
 def title_of(context: str) -> str:
@@ -28,15 +29,16 @@ def named_source(claim: str) -> bool:
 
 
 def superseded(claim: str, context: str) -> bool:
-    """Say whether the context marks the document as no longer in force, unknown to the claim.
+    """Say whether a title or heading of the context says that it no longer holds, unknown to the claim.
 
-    A claim that says so itself, or that names the year or version in the title, knows it.
+    A claim that says so itself, or that names the year or version in that heading, knows it.
     """
-    title = tokenise(context)
-    if not any(token.text.lower() in SUPERSEDED for token in title):
-        return False
     said = tokenise(claim)
-    if any(token.text.lower() in SUPERSEDED for token in said):
+    if NO_LONGER_HOLDS.search(claim):
         return False
-    figures = {token.lemma for token in tokenise(title_of(context)) if token.quantity}
-    return not any(token.quantity and token.lemma in figures for token in said)
+    for heading in context.split("›"):
+        if NO_LONGER_HOLDS.search(heading):
+            figures = {token.lemma for token in tokenise(heading) if token.quantity}
+            if not any(token.quantity and token.lemma in figures for token in said):
+                return True
+    return False

@@ -90,10 +90,6 @@ LIGHT: Final = word_set(
     person people remain"""
 )
 
-SUPERSEDED: Final = word_set(
-    "superseded obsolete outdated archived revoked repealed rescinded deprecated"
-)
-
 ATTRIBUTION_VERBS: Final = word_set(
     "state say explain note mention specify report stipulate describe show confirm set indicate"
 )
