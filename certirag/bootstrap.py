@@ -9,10 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter, ValidationError
 
 from certirag.adapters.audit_sql import SqlAuditLog, file_url, is_begun
-from certirag.audit.keys import key_that_may_sign, signing_key, trusted_keys
+from certirag.audit.keys import has_signing_key, key_that_may_sign, signing_key, trusted_keys
 from certirag.audit.retention_file import retention_in_force
 from certirag.core.generation import Strategy
 from certirag.core.policy import Policy
@@ -83,16 +84,16 @@ def open_log(settings: Settings) -> AuditLog:
         # For its owner only, and so are the files that SQLite puts beside it. SQLite says the rest.
         with suppress(OSError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    return SqlAuditLog(
-        settings.audit_url or file_url(path),
-        key=key,
-        retention=retention_in_force(settings.retention, settings.home).name,
-        origin=settings.log_origin,
-    )
+    log = _log(settings, key)
+    log.restore_guards()
+    return log
 
 
 def existing_log(settings: Settings) -> AuditLog:
-    """Return the audit log that is there; InputError instead of making one only to ask it."""
+    """Return the audit log that is there; InputError instead of making one only to ask it.
+
+    In a home without a signing key, such as an auditor's, it is only read, and no key is made.
+    """
     path = settings.home / "audit.sqlite3"
     if settings.audit_url.startswith("sqlite:///"):
         path = Path(settings.audit_url.removeprefix("sqlite:///"))
@@ -100,7 +101,16 @@ def existing_log(settings: Settings) -> AuditLog:
         raise InputError(f"{path}: there is no log: set CERTIRAG_HOME or CERTIRAG_AUDIT_URL")
     if settings.audit_url and not is_begun(settings.audit_url):
         raise InputError("CERTIRAG_AUDIT_URL: there is no log in this database: ask first")
-    return open_log(settings)
+    return _log(settings, signing_key(settings.home) if has_signing_key(settings.home) else None)
+
+
+def _log(settings: Settings, key: Ed25519PrivateKey | None) -> SqlAuditLog:
+    return SqlAuditLog(
+        settings.audit_url or file_url(settings.home / "audit.sqlite3"),
+        key=key,
+        retention=retention_in_force(settings.retention, settings.home).name,
+        origin=settings.log_origin,
+    )
 
 
 def grant_role(settings: Settings, role: str, *, erases: bool) -> None:

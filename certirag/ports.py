@@ -281,6 +281,10 @@ class AuditLog(Protocol):
         """Return the entries that may not be erased, with the names of their holds."""
         ...
 
+    def missing_guards(self) -> Sequence[str]:
+        """Return what the database should have to refuse changes, and has not."""
+        ...
+
     def search(
         self, query: AnswerQuery, *, after: int | None = None, limit: int = 50
     ) -> AnswerPage:

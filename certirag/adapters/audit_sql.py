@@ -28,7 +28,7 @@ from certirag.adapters.audit_sql_erase import (
     scrub,
 )
 from certirag.adapters.audit_sql_head import require_signed_head
-from certirag.adapters.audit_sql_migrate import migrate
+from certirag.adapters.audit_sql_migrate import migrate, missing_guards, restore_guards
 from certirag.adapters.audit_sql_read import (
     Head,
     cited_documents,
@@ -65,7 +65,7 @@ class SqlAuditLog:
 
     Opening it makes or migrates the tables and writes the genesis of an empty log. *retention*
     names the policy that new entries fall under; *origin* names a new log ("": a random name) and
-    must be the name of one that is there. *wait* bounds, in seconds, the waiting for others. Safe
+    must be the name of one that is there. Without a *key* it is only read. *wait* bounds, in seconds, the waiting for others. Safe
     for many threads and processes; SQLite for those of one machine only, not on a network drive.
     """
 
@@ -73,7 +73,7 @@ class SqlAuditLog:
         self,
         url: str,
         *,
-        key: Ed25519PrivateKey,
+        key: Ed25519PrivateKey | None,
         retention: str = "internal_faq",
         origin: str = "",
         now: Callable[[], datetime] = _utc_now,
@@ -82,8 +82,7 @@ class SqlAuditLog:
         if origin and not ORIGIN.fullmatch(origin):
             raise InputError(f"{origin!r} cannot name a log: give a name as in example.org/answers")
         self._database = AuditDatabase(url, wait)
-        self._own = key.public_key()
-        self._public = raw_public_key(self._own)
+        self._own = key.public_key() if key else None
         self._key_written = False
         migrate(self._database)
         self._writer = Writer(origin or _new_origin(), key, retention)
@@ -261,6 +260,14 @@ class SqlAuditLog:
         with self._database.reading() as connection:
             return audit_sql_query.trend(connection, query, by)
 
+    def missing_guards(self) -> Sequence[str]:
+        """Return the triggers that refuse changes and are not there as they were made."""
+        return sorted(missing_guards(self._database))
+
+    def restore_guards(self) -> None:
+        """Put those back on SQLite."""
+        restore_guards(self._database)
+
     def close(self) -> None:
         """Close the connections that are open; the log may be used on, and opens others."""
         self._database.close()
@@ -274,6 +281,12 @@ class SqlAuditLog:
         self, connection: Connection, entries: Sequence[NewEntry], head: Head | None
     ) -> list[LogProof]:
         """Write *entries* behind *head*, and return their proofs in the tree that they make."""
+        if self._own is None:
+            raise AuditError(
+                f"the audit log {self._database.name} is only read here: set CERTIRAG_HOME to the "
+                "folder with the key that signs it"
+            )
+        public = raw_public_key(self._own)
         size = 0 if head is None else head.size
         nodes = TreeNodes(connection)
         nodes.prepare(lambda node: root_hash(size, node))
@@ -286,10 +299,10 @@ class SqlAuditLog:
             require_signed_head(connection, head, self.origin, self._own)
         made = self._writer.rows(entries, size, nodes)
         if not self._key_written:
-            write_key(connection, self._public)
+            write_key(connection, public)
         write_rows(connection, made)
         newest = made.head
-        checkpoint = self._checkpoint(newest, self._public)
+        checkpoint = self._checkpoint(newest, public)
         return [
             _proof(row["leaf"], salt, inclusion_path(row["seq"], newest.size, nodes), checkpoint)
             for row, salt in zip(made.entries, made.salts, strict=True)

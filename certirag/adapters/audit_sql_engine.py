@@ -209,10 +209,25 @@ class AuditDatabase:
 
 
 def connect_file(path: Path, wait: float) -> sqlite3.Connection:
-    """Return a connection to the SQLite file with the settings that every one of ours has."""
-    connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    """Return a connection to the SQLite file with the settings that every one of ours has.
+
+    A file or folder that may not be written, as on an auditor's read-only disk, is only read.
+    """
+    only_read = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    connection = sqlite3.connect(
+        _read_only(path) if only_read else path,
+        timeout=wait,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=only_read,
+    )
     try:
-        _settle(connection, wait)
+        if not only_read:
+            _durable(connection, wait)
+        connection.execute("PRAGMA recursive_triggers = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        # What is sorted or undone stays out of files that nobody would erase.
+        connection.execute("PRAGMA temp_store = MEMORY")
     except BaseException:
         connection.close()
         raise
@@ -257,7 +272,14 @@ def _sqlite(url: URL, wait: float, guarded: bool) -> Engine:
     return engine
 
 
-def _settle(connection: sqlite3.Connection, wait: float) -> None:
+def _read_only(path: Path) -> str:
+    # Nobody has a file open that stands without its write-ahead log, so nobody changes it either;
+    # SQLite may then read it without the shared memory that it cannot make beside it.
+    alone = not path.with_name(f"{path.name}-wal").exists()
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
+
+
+def _durable(connection: sqlite3.Connection, wait: float) -> None:
     deadline = time.monotonic() + wait
     while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         # Turning it on fails at once, without waiting, while another process does the same.
@@ -268,11 +290,7 @@ def _settle(connection: sqlite3.Connection, wait: float) -> None:
                 raise
             time.sleep(0.01)
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA recursive_triggers = ON")
     connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA trusted_schema = OFF")
-    # What is sorted or undone stays out of files that nobody would erase.
-    connection.execute("PRAGMA temp_store = MEMORY")
 
 
 def _allows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,12 @@ VERSION_TABLE: Final = "audit_schema_version"
 STEPS: Final = ("0001",)
 _FOLDER: Final = Path(__file__).parent / "migrations"
 _OLD_TABLE: Final = "log"
+_SQLITE_TRIGGERS: Final = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+_POSTGRESQL_TRIGGERS: Final = (
+    "SELECT t.tgname, p.prosrc FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid "
+    "JOIN pg_class c ON c.oid = t.tgrelid "
+    "WHERE t.tgenabled = 'A' AND c.relnamespace = current_schema()::regnamespace"
+)
 
 
 def migrate(database: AuditDatabase) -> None:
@@ -83,3 +90,32 @@ def _upgrade(connection: Connection) -> None:
     config.attributes["connection"] = connection
     config.attributes["version_table"] = VERSION_TABLE
     command.upgrade(config, "head")
+
+
+def missing_guards(database: AuditDatabase) -> Mapping[str, str]:
+    """Return the triggers that refuse changes and are not there as they were made, by name.
+
+    Their statements on SQLite, the bodies of their functions on PostgreSQL.
+    """
+    from certirag.adapters.migrations.versions import v0001_log
+
+    query, guards = _SQLITE_TRIGGERS, v0001_log.sqlite_guards()
+    if not database.is_sqlite:
+        query, guards = _POSTGRESQL_TRIGGERS, v0001_log.postgresql_guards()
+    with database.reading() as connection:
+        found = {(name, _joined(body)) for name, body in connection.execute(text(query))}
+    return {name: body for name, body in guards.items() if (name, _joined(body)) not in found}
+
+
+def restore_guards(database: AuditDatabase) -> None:
+    """Put back the triggers that are missing on SQLite; on PostgreSQL that is its owner's."""
+    if not database.is_sqlite or not missing_guards(database):
+        return
+    with database.migrating() as connection:
+        for name, statement in missing_guards(database).items():
+            connection.execute(text(f"DROP TRIGGER IF EXISTS {name}"))
+            connection.exec_driver_sql(statement)
+
+
+def _joined(statement: str) -> str:
+    return " ".join(statement.split())

@@ -58,7 +58,7 @@ class Writer:
     """Who writes: the log's name, its key, and the retention policy that entries fall under."""
 
     origin: str
-    key: Ed25519PrivateKey
+    key: Ed25519PrivateKey | None  # None: of a log that is only read
     retention: str
 
     def rows(self, entries: Sequence[NewEntry], size: int, nodes: TreeNodes) -> NewRows:
@@ -66,6 +66,8 @@ class Writer:
 
         AuditError for an entry that cannot be kept as it is.
         """
+        if self.key is None:
+            raise AuditError("no key signs this log here")
         keyid = key_id(self.key.public_key())
         made = NewRows()
         for seq, entry in enumerate(entries, start=size):

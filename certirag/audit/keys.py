@@ -36,6 +36,11 @@ def signing_key(home: Path) -> Ed25519PrivateKey:
     return private_key(home, SIGNING)
 
 
+def has_signing_key(home: Path) -> bool:
+    """Say whether *home* has a key that this user may sign with; none is made."""
+    return os.access(home / "keys" / f"{SIGNING}.key", os.R_OK)
+
+
 def key_that_may_sign(home: Path) -> Ed25519PrivateKey:
     """Return the key that *home* signs with, once its trust file lets it sign what comes next.
 

@@ -86,6 +86,9 @@ def _verify_once(
     try:
         if size is not None:
             later += _grown(log, checkpoint, keys)
+        later += [
+            f"the database lacks {name}, which refuses changes" for name in log.missing_guards()
+        ]
         if derived and report.intact:
             later += unproven(log, report, keys, progress)
             later += differing(log, report, progress)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -247,7 +250,7 @@ BROKEN: list[tuple[Callable[[Path], None], str, str]] = [
     (_exposed_root, "keys rotate", "root.key can be read by others"),
     (_damaged, "keys list", "signing.key"),
     (_gone, "keys list", "put it back"),
-    (_gone, "audit list", "put it back"),
+    (_gone, "audit hold case --entries 0-1", "only read here"),
     (_gone, "ask question --index index", "put it back"),
     (_root_gone, "keys rotate", "root.key is gone"),
     (_root_gone, "keys retire 0", "root.key is gone"),
@@ -422,3 +425,60 @@ def test_what_holds_questions_is_for_its_owner_only(place: Path, capsys: Capture
     assert {path.name for path in private} >= {"audit.sqlite3", "audit.sqlite3-wal", "keys"}
     readable = {path.name for path in private if stat.S_IMODE(path.stat().st_mode) & 0o077}
     assert readable <= {"signing.pub", "root.pub", "trust.json"}
+
+
+def test_a_log_that_may_not_be_written_is_read(
+    place: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An auditor's disk is read-only: nothing is put beside the file, and nothing is added."""
+
+    def access(path: os.PathLike[str] | str, mode: int) -> bool:
+        return mode != os.W_OK and Path(path).exists()
+
+    before = _contents(place / "home")
+    monkeypatch.setattr(os, "access", access)
+    code, out, _ = run(capsys, "audit", "verify")
+    assert (code, out.partition(":")[0]) == (0, "INTACT")
+    code, _, err = run(capsys, "ask", QUESTION, "--index", "index")
+    assert (code, "readonly" in err) == (2, True)
+    assert _contents(place / "home") == before
+
+
+def test_an_auditor_gets_no_key_of_their_own(
+    place: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home without a key is one to read from: asking makes none, and acts are refused."""
+    monkeypatch.setenv("CERTIRAG_HOME", "auditor")
+    monkeypatch.setenv("CERTIRAG_AUDIT_URL", f"sqlite:///{place}/home/audit.sqlite3")
+    key = ("--public-key", "home/keys/signing.pub")
+    code, out, _ = run(capsys, "audit", "verify", *key)
+    assert (code, out.partition(":")[0]) == (0, "INTACT")
+    assert not (place / "auditor").exists()
+    code, _, err = run(capsys, "audit", "hold", "case", "--entries", "0-1")
+    assert (code, "only read here" in err) == (2, True)
+
+
+HARMED = {
+    "gone": "DROP TRIGGER log_entry_no_update",
+    "idle": "DROP TRIGGER log_entry_no_update; "
+    "CREATE TRIGGER log_entry_no_update BEFORE UPDATE ON log_entry BEGIN SELECT 1; END",
+}
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("statements", HARMED.values(), ids=list(HARMED))
+def test_a_trigger_that_was_taken_away_is_told_and_put_back(
+    statements: str, capsys: Capture
+) -> None:
+    """The log is not called intact while nothing would refuse a change of it."""
+    with closing(sqlite3.connect("home/audit.sqlite3")) as database:
+        database.executescript(statements)
+    code, out, _ = run(capsys, "audit", "verify")
+    assert (code, "lacks log_entry_no_update" in out) == (4, True)
+    assert run(capsys, "ask", QUESTION, "--index", "index")[0] == 0
+    assert run(capsys, "audit", "verify")[0] == 0
+    with (
+        closing(sqlite3.connect("home/audit.sqlite3")) as database,
+        pytest.raises(sqlite3.IntegrityError, match="append-only"),
+    ):
+        database.execute("UPDATE log_entry SET kind = 'answer'")

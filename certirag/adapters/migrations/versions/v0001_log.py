@@ -15,15 +15,8 @@ _ERASABLE_TEXTS = {
     "answer_facet": ("request", "question", "corpus", "topic", "documents", "words"),
     "answer_document": ("doc_id", "title", "sha256"),
 }
-_NO_SECOND_ANSWER = """
-CREATE TRIGGER log_entry_no_second BEFORE INSERT ON log_entry
-WHEN NEW.kind = 'answer'
-AND EXISTS (SELECT 1 FROM log_entry WHERE kind = 'answer' AND trace_id = NEW.trace_id)
-BEGIN SELECT RAISE(ABORT, 'the audit log holds an answer of this trace id already'); END
-"""
 # The table is named in full: a temporary table of its name would be found first.
 _NEXT_ENTRY = """
-CREATE FUNCTION certirag_next_entry() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE expected bigint;
 BEGIN
   EXECUTE format(
@@ -33,8 +26,10 @@ BEGIN
     RAISE EXCEPTION 'the audit log is append-only';
   END IF;
   RETURN NEW;
-END $$
+END
 """
+_REFUSE = f"BEGIN RAISE EXCEPTION '{_REFUSAL}'; END"
+_TABLES = ("log_entry", "answer_revoked", "log_key")
 
 
 def upgrade() -> None:
@@ -44,7 +39,8 @@ def upgrade() -> None:
     if op.get_context().dialect.name == "postgresql":
         _guard_postgresql()
     else:
-        _guard_sqlite()
+        for guard in sqlite_guards().values():
+            op.execute(guard)
 
 
 def _long() -> sa.types.TypeEngine[int]:
@@ -139,8 +135,8 @@ def _create_erasable() -> None:
         op.create_index(f"answer_document_{name}", "answer_document", [name, "seq"])
 
 
-def _guard_sqlite() -> None:
-    """Refuse changes, and rows that REPLACE would put in the place of others.
+def sqlite_guards() -> dict[str, str]:
+    """Return the triggers by name: they refuse changes, and rows that REPLACE would put for others.
 
     REPLACE fires no DELETE trigger unless its connection asked for that, so each unique key is
     looked up before the insert. The first also refuses gaps.
@@ -150,27 +146,31 @@ def _guard_sqlite() -> None:
         "answer_revoked": "EXISTS (SELECT 1 FROM answer_revoked WHERE seq = NEW.seq)",
         "log_key": "EXISTS (SELECT 1 FROM log_key WHERE keyid = NEW.keyid)",
     }
+    refused = f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
+    guards = {}
     for table, condition in taken.items():
         for event in ("UPDATE", "DELETE"):
-            op.execute(
-                f"CREATE TRIGGER {table}_no_{event.lower()} BEFORE {event} ON {table} "
-                f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
-            )
-        op.execute(
-            f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} WHEN {condition} "
-            f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
-        )
-    op.execute(_NO_SECOND_ANSWER)
+            guards[f"{table}_no_{event.lower()}"] = f"BEFORE {event} ON {table} {refused}"
+        guards[f"{table}_no_replace"] = f"BEFORE INSERT ON {table} WHEN {condition} {refused}"
+    guards["log_entry_no_second"] = (
+        "BEFORE INSERT ON log_entry WHEN NEW.kind = 'answer' "
+        "AND EXISTS (SELECT 1 FROM log_entry WHERE kind = 'answer' AND trace_id = NEW.trace_id) "
+        "BEGIN SELECT RAISE(ABORT, 'the audit log holds an answer of this trace id already'); END"
+    )
+    return {name: f"CREATE TRIGGER {name} {does}" for name, does in guards.items()}
+
+
+def postgresql_guards() -> dict[str, str]:
+    """Return the triggers by name, each with the body of its function."""
+    changes = [f"{table}_{name}" for table in _TABLES for name in ("no_change", "no_truncate")]
+    return dict.fromkeys(changes, _REFUSE) | {"log_entry_no_gap": _NEXT_ENTRY}
 
 
 def _guard_postgresql() -> None:
     """Refuse changes and gaps, whatever the session's replication role is."""
-    op.execute(
-        "CREATE FUNCTION certirag_refuse() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
-    )
-    op.execute(_NEXT_ENTRY)
-    for table in ("log_entry", "answer_revoked", "log_key"):
+    for name, body in {"certirag_refuse": _REFUSE, "certirag_next_entry": _NEXT_ENTRY}.items():
+        op.execute(f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
+    for table in _TABLES:
         op.execute(
             f"CREATE TRIGGER {table}_no_change BEFORE UPDATE OR DELETE ON {table} "
             "FOR EACH ROW EXECUTE FUNCTION certirag_refuse()"
