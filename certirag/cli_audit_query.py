@@ -91,14 +91,14 @@ def query_answers(options: argparse.Namespace, settings: Settings) -> int:
         if options.json:
             print_json({"by": list(by), "groups": [_group_json(by, row) for row in groups]})
         else:
-            _print_lines(_group_lines(by, groups) or ["No answer in the log is asked for."])
+            _print_lines(_group_lines(by, groups) or ["No answer in the log matches."])
         return 0
     page = log.search(query, after=options.after, limit=options.limit)
     found = log.count(query)
     if options.json:
         print_json({"found": found, **_page_json(page)})
         return 0
-    _print_page(page, "No answer in the log is asked for" + _below(options))
+    _print_page(page, f"No answer in the log{_below(options)} matches")
     if page.rows:
         note(f"{len(page.rows)} of {found} answers")
     return 0
@@ -244,7 +244,7 @@ def _below(options: argparse.Namespace) -> str:
 
 
 def _nothing(path: Path) -> str:
-    return f"no answer in the log is asked for: {path} holds none"
+    return f"no answer in the log matches: {path} holds none"
 
 
 def _add_page_options(parser: argparse.ArgumentParser) -> None:
