@@ -31,8 +31,12 @@ test: $(VENV)/installed-dev
 	@echo "Import contracts"; $(BIN)/lint-imports
 	@echo "Tests"; $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
+# FUZZ=100 tries every property a hundred times as often: hours.
+FUZZ ?= 5
 prove: $(VENV)/installed-dev
-	@echo "Proofs and state machines"; nice $(BIN)/python -m pytest -q -n 3 tests/proofs
+	@echo "Proofs"; nice $(BIN)/python -m pytest -q -n 3 tests/proofs
+	@echo "Properties and state machines, drawn at random"
+	@CERTIRAG_FUZZ=$(FUZZ) nice $(BIN)/python -m pytest -q -n 3 -m hypothesis tests
 	@echo "Mutants of the gate, the rules and the policy"; nice $(BIN)/python scripts/mutate.py --jobs 4
 	@echo "Every bit of ten real certificates, by both checkers"; nice $(BIN)/python scripts/flip_bits.py --jobs 4
 

@@ -12,6 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import property_runs  # noqa: F401  # its profile holds for every property
 from postgres import Server, running_server, server_programs
 
 # What a fixture makes before any test's own home is there must not be the user's either.

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from gate_cases import KEY, POLICY, TRUSTED, export, good_case, logged, record, with_result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 from vector_cases import judged, pinned, published_lines, vectors
 
 from certirag import checker
@@ -199,7 +200,7 @@ def test_it_knows_the_keys_that_sign_everything() -> None:
     assert checker.check(EXPORT, mislabelled).code == "untrusted-key"
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.binary(max_size=200) | st.text(max_size=60).map(str.encode))
 def test_random_bytes_are_refused_without_an_exception(data: bytes) -> None:
     """Whatever the file holds, there is one line of a verdict."""
@@ -240,7 +241,7 @@ STATEMENT = json.loads(statement_bytes(record()))
 FILE_PLACES, STATEMENT_PLACES = _places(json.loads(EXPORT)), _places(STATEMENT)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.sampled_from(FILE_PLACES), _ANY)
 def test_a_changed_file_is_never_valid(place: tuple[Any, ...], to: Any) -> None:
     """Any value anywhere in the file, put there after signing."""
@@ -250,7 +251,7 @@ def test_a_changed_file_is_never_valid(place: tuple[Any, ...], to: Any) -> None:
         assert checker.check(json.dumps(changed).encode(), TRUSTED).verdict == "TAMPERED"
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.sampled_from(STATEMENT_PLACES), _ANY)
 def test_a_signed_falsehood_breaks_no_checker(place: tuple[Any, ...], to: Any) -> None:
     """Any value anywhere in a statement that the right key signs: a verdict, never a crash."""
@@ -278,7 +279,7 @@ _SCORE = st.sampled_from([0.0, 0.1, 0.39, 0.4, 0.69, 0.7, 0.84, 0.85, 0.97, 1.0,
 _LABEL = st.sampled_from(["entailed", "contradicted", "not_enough_info", "error"])
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     of=st.fixed_dictionaries(
         {},

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from builders import hostile_strings
 from gate_cases import CLAIM, POLICY, SENTENCE, TRUSTED, chunk, export, logged, record
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.checker import check
 from certirag.core.certificate import AnswerRecord, open_export, record_json, statement_bytes
@@ -173,7 +174,7 @@ def test_an_error_that_was_not_measured_was_not_caught(name: str) -> None:
     assert "could not be measured" in of.decisions[0].reason
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sampled_from([SURE, UNSURE, None, "x"]), min_size=1, max_size=12), st.booleans())
 def test_a_probe_never_adds_a_badge(answers: list[object], supported: bool) -> None:
     """Whatever the verifier says of the errors, a refused claim stays refused."""
@@ -187,7 +188,7 @@ def test_a_probe_never_adds_a_badge(answers: list[object], supported: bool) -> N
     assert state(of) in {without, "UNVERIFIED"}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from([0.86, 0.9, 0.95, 0.99]), st.sampled_from([0.5, 0.85, 0.9, 0.97]))
 def test_tightening_brings_no_badge_back(of_error: float, tau: float) -> None:
     """An error that survives the server's policy takes the badge under every stricter one too."""

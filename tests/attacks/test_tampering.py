@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gate_cases import KEY, TRUSTED, export, good_case, logged, record, with_result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.checker import check
 from certirag.core.certificate import open_export, statement_bytes
@@ -108,7 +109,7 @@ def test_a_flipped_bit_that_changes_nothing_would_be_found() -> None:
     assert accepted_flips(tabbed, TRUSTED, [place]) == [place * 8 + 2]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(0, len(EXPORT) - 1), st.integers(0, 7))
 def test_a_flipped_bit_shows_nothing(place: int, bit: int) -> None:
     """The program that draws an export refuses it too."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from audit_facets import made_facets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certirag.audit.export_rows import (
@@ -78,7 +78,6 @@ def test_plain_text_stays_as_it_is(text: str) -> None:
     assert safe_text(text) == text
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8")) | st.integers() | st.booleans(), min_size=1))
 def test_every_record_is_one_row_without_formulas(values: list[object]) -> None:
     """A reader of RFC 4180 gets the same cells back; only text cells may gain an apostrophe."""

@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.claim_ir.compile import claims_from_draft
 from certirag.claim_ir.statement import MAX_UNCHECKABLE, is_uncheckable
@@ -116,7 +117,7 @@ def test_the_fixture_drafts_are_there():
     assert len(DRAFTS) >= 25
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=400))
 def test_any_draft_compiles_with_places_inside_it(draft):
     """Total on arbitrary text, and every place is a stretch of the draft."""
@@ -124,7 +125,7 @@ def test_any_draft_compiles_with_places_inside_it(draft):
         assert 0 <= claim.draft_start < claim.draft_end <= len(draft)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.sampled_from(["- ", "# ", "**", "a b", "[1]", "\n", "The cat is", ":", ". ", "`",
                                  "[x](y)", "It is", "covers", "| a | b |", "> ", "fire"]),
                 max_size=30).map("".join))  # fmt: skip

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.claim_ir.split import split_claims
 from certirag.train.near_misses import FOLDER, read_near_misses
@@ -306,7 +307,7 @@ def test_no_limiting_word_is_lost(sentence):
             assert word in text or (word == "neither" and text.count("not") == 2)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=300))
 def test_any_text_is_split_without_an_error(text):
     """Total on arbitrary text, lone surrogates included; offsets are always inside it."""
@@ -330,7 +331,7 @@ SALAD = (
 WORDS = st.sampled_from(SALAD.split(" "))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.lists(WORDS, max_size=40).map(" ".join))
 def test_word_salad_is_split_deterministically(text):
     """Grammar-like nonsense neither fails nor gives two answers."""

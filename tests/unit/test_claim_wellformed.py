@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.claim_ir.selfcontained import resolve
 from certirag.claim_ir.wellformed import problems
@@ -95,7 +96,7 @@ def test_the_word_cap_is_the_one_given(words):
     assert any(p.startswith("too_long") for p in problems(at_cap + " more", max_tokens=words))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=600), st.integers(1, 400))
 def test_any_text_gets_the_same_answer_twice(text, cap):
     """Total and deterministic on arbitrary text, lone surrogates included."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.claim_ir.derived import explain_quantities, find_derivation, is_only_result
 from certirag.claim_ir.derived_arithmetic import Outcome, converted, states
@@ -180,7 +181,7 @@ def test_the_parts_of_a_time(claim, parts):
     assert wanted_parts(read_sentence(f"Total revenue {claim} was $9M.")) == parts
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(1, 9999), st.integers(1, 9999), st.integers(1, 9999))
 def test_only_the_true_difference_follows(first, second, told):
     """Whatever the operands, one number follows and no other."""
@@ -197,7 +198,7 @@ def test_only_the_true_difference_follows(first, second, told):
     assert find_derivation(f"Output {wrong} by {true} kg from 2022 to 2023.", evidence) is None
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(1, 500), st.integers(1, 500), st.decimals(0, 500, places=1))
 def test_a_stated_growth_is_within_its_last_digit(first, second, told):
     """No accepted growth is further from the exact one than half of its last place."""
@@ -256,7 +257,7 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.lists(PIECES, max_size=14).map(" ".join), st.text(max_size=60))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(TEXTS, st.lists(TEXTS, max_size=3), TEXTS)
 def test_any_text_is_read_and_every_ledger_has_its_operands(claim, evidence, context):
     """No text raises; what is derived comes from figures that stand in the evidence."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from fake_language_model import FakeLanguageModel, prompt_text
 from fakes import chunk_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.claim_ir.extractive import Candidate
 from certirag.claim_ir.generate_grounded import MAX_MARKS, read_grounded
@@ -303,7 +304,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(PARTS, max_size=14).map("".join))
 def test_any_answer_is_read_or_refused(answer):
     """Whatever passes, each sentence has a quote that stands in the source that it names."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.core.text import Block, BlockKind, Document, sha256_hex
 from certirag.ingest.chunk import chunk_document
@@ -70,7 +71,7 @@ PARTS = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(PARTS, min_size=1, max_size=12), st.integers(1, 30), st.integers(1, 5))
 def test_every_offset_is_exact_and_every_visible_sentence_is_there(parts, words, spans) -> None:
     """chunk.text and each sentence are the very substrings that their offsets name."""

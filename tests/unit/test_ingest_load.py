@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.core.text import Document
 from certirag.errors import IngestError
@@ -284,7 +285,7 @@ MARKUP = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.one_of(MARKUP, st.text(min_size=1, max_size=200)),
     st.sampled_from(["md", "html", "txt", "csv"]),

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.errors import MissingExtra
 from certirag.ingest.sentences import sentence_splitter
@@ -80,7 +81,7 @@ FRAGMENTS = st.sampled_from(
 TEXTS = st.one_of(st.text(max_size=200), st.lists(FRAGMENTS, max_size=40).map("".join))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(TEXTS)
 def test_every_nonblank_character_is_in_exactly_one_sentence(text: str) -> None:
     """Spans are ordered, apart, trimmed, and hold all that is not blank."""

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import log_cases as cases
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from property_runs import examples
 
 from certirag.adapters.audit_sql import SqlAuditLog
 from certirag.audit.verify_live import verify_live
@@ -170,11 +171,7 @@ class LogMachine(RuleBasedStateMachine):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-LogMachine.TestCase.settings = settings(
-    max_examples=25,
-    stateful_step_count=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
+LogMachine.TestCase.settings = examples(
+    25, stateful_step_count=25, suppress_health_check=list(HealthCheck)
 )
 TestLogMachine = pytest.mark.slow(LogMachine.TestCase)

@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.core.merkle import (
     EMPTY_ROOT,
@@ -216,7 +217,7 @@ def test_no_inclusion_of_what_is_not_there(index: int, size: int) -> None:
 
 
 @given(st.lists(st.binary(max_size=24), max_size=70), st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_leaves(leaves: list[bytes], data: st.DataObject) -> None:
     """Grown leaf by leaf or defined by recursion, it is one tree; its proofs read few nodes."""
     tree = Tree(leaves)
@@ -242,7 +243,7 @@ def test_any_leaves(leaves: list[bytes], data: st.DataObject) -> None:
 
 
 @given(st.integers(1, 200), st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_changed_bit_in_a_proof_is_refused(size: int, data: st.DataObject) -> None:
     """Any bit of any hash of a proof, and any bit of the leaf hash."""
     tree = Tree(numbered(size))
@@ -257,7 +258,7 @@ def test_a_changed_bit_in_a_proof_is_refused(size: int, data: st.DataObject) -> 
 
 
 @given(st.integers(2, 120), st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_another_history_has_no_consistency_proof(size: int, data: st.DataObject) -> None:
     """Where one leaf before the checkpoint differs, the honest proof of the fork is refused."""
     first = data.draw(st.integers(1, size))

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from fakes import chunk_of
 from gate_cases import CLAIM, TRUSTED, result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 import certirag
 from certirag.audit.answers import export_again
@@ -110,7 +111,7 @@ PHRASES = (
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.lists(st.sampled_from(PHRASES), min_size=1, max_size=9).map(" ".join),
     st.lists(st.sampled_from(PHRASES), max_size=9).map(" ".join),
@@ -130,7 +131,7 @@ def test_every_edit_keeps_what_is_promised(claim: str, evidence: str) -> None:
             assert not says(around.compared, edit.becomes)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_is_welcome(claim: str, evidence: str) -> None:
     """No text raises."""

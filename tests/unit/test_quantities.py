@@ -6,8 +6,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.claim_ir.quantities import find_figures, find_identifiers, find_quantities
 from certirag.claim_ir.quantity_numbers import exact_text
@@ -170,7 +171,7 @@ WORDS = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.one_of(HOSTILE, WORDS, st.text(max_size=80)))
 def test_no_digit_escapes(text):
     """Any text is read without an error; figures do not overlap, and hold every digit."""

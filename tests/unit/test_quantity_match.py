@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.claim_ir.quantities import find_figures
 from certirag.claim_ir.quantity_compare import in_its_notation
@@ -297,7 +298,7 @@ UNITS = st.sampled_from(["%", " days", " mg a day", " million euros", " units", 
 NUMBERS = st.from_regex(r"[1-9][0-9]{0,5}(\.[0-9]{1,3})?", fullmatch=True)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(SUBJECTS, NUMBERS, UNITS, st.data())
 def test_any_changed_digit_breaks_the_match(subject, number, unit, data):
     """Changing one digit of a matched number to another is always noticed."""
@@ -311,14 +312,14 @@ def test_any_changed_digit_breaks_the_match(subject, number, unit, data):
     assert unmatched_quantities(f"{subject} was {changed}{unit}.", [evidence])
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=120))
 def test_identical_text_matches_itself(text):
     """A text is evidence for itself, and no text raises."""
     assert unmatched_quantities(text, ["Something else 7.", text]) == ()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=3), st.text(max_size=40))
 def test_figures_without_evidence_are_refused(claim, evidence, context):
     """Any text is compared without an error, and no figure comes from texts that have none."""

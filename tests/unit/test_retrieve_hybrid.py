@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fakes import FakeEmbedder, chunk_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.adapters.index_local import LocalIndex
 from certirag.adapters.reranker_late_interaction import LateInteractionReranker
@@ -206,7 +207,7 @@ def test_equal_texts_of_two_documents_both_stay() -> None:
     assert ids(outcome) == ["a#0", "b#0"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.text(alphabet=st.characters(), min_size=1, max_size=80))
 def test_the_same_question_gives_an_equal_outcome(question: str) -> None:
     """Any question over the same corpus, with cold and with warm caches, is answered alike."""

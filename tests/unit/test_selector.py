@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 from gate_cases import OTHER, SENTENCE, chunk, export, good_case, located, record, result
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.core.selector import (
     AROUND,
@@ -219,7 +220,7 @@ def _second() -> Selector:
     return given_by(chunk_with("", SENTENCE, " Bring a towel.", start))
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.lists(st.tuples(st.integers(0, len(PAGE)), st.integers(0, 40), letters), max_size=4))
 def test_after_any_edit_it_is_the_same_sentence_in_its_place_or_none(
     edits: list[tuple[int, int, str]],

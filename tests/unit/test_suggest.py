@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from builders import hostile_strings
 from fakes import WordReader, chunk_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.claim_ir.asked import asked_words, divided
 from certirag.core.judgement import Suggestions
@@ -136,7 +137,7 @@ def test_a_hostile_heading_is_never_put_into_a_question(attack) -> None:
         assert not {unicodedata.category(c) for c in text} & {"Cc", "Cf", "Co", "Cn", "So"}
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.text(max_size=120), st.text(max_size=60), st.text(max_size=120))
 def test_any_text_is_welcome_and_the_answer_is_bounded(question, title, text) -> None:
     """No question, title or text raises, and there are never more than a few suggestions."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from property_runs import examples
 
 from certirag.verify.windows import focused, spans_of_windows
 
@@ -13,7 +14,7 @@ LENGTHS = st.lists(st.integers(0, 40), max_size=40)
 SENTENCES = st.lists(st.text("abc .", max_size=12), max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(LENGTHS, st.integers(1, 50), st.integers(0, 60))
 def test_windows_cover_every_sentence_and_fit(lengths: list[int], room: int, overlap: int) -> None:
     """Every sentence lies in a window; windows go forward and fit, but for one long sentence."""
@@ -26,7 +27,7 @@ def test_windows_cover_every_sentence_and_fit(lengths: list[int], room: int, ove
         assert start < after <= end < last
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(LENGTHS, st.integers(1, 50), st.integers(0, 60))
 def test_windows_overlap_no_more_than_asked(lengths: list[int], room: int, overlap: int) -> None:
     """What two windows share has at most *overlap* tokens, and none are shared when it is 0."""
@@ -43,7 +44,7 @@ def test_a_known_case_of_overlap() -> None:
     assert spans_of_windows([], room=30, overlap=10) == []
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text("abc ", max_size=12), SENTENCES, st.integers(0, 30), st.data())
 def test_the_focused_window_fits(claim: str, sentences: list[str], room: int, data) -> None:
     """The chosen sentences are in order, each once, share a word with the claim, and fit."""
