@@ -166,9 +166,9 @@ def _writing(directory: Path) -> Iterator[None]:
     import fcntl
 
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)  # documents' text, in clear
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        lock = os.open(directory / LOCK, flags, 0o644)
+        lock = os.open(directory / LOCK, flags, 0o600)
     except OSError as error:
         raise CorpusError(_refused(directory, error)) from error
     try:
@@ -257,7 +257,7 @@ def _write_generation(directory: Path, name: str, contents: dict[str, bytes]) ->
     temporary = directory / f"{_TEMPORARY}{name}"
     try:
         _remove(temporary)
-        temporary.mkdir()
+        temporary.mkdir(mode=0o700)
         for part, content in contents.items():
             _write_durably(temporary / part, content)
         _sync_folder(temporary)
@@ -276,6 +276,7 @@ def _write_generation(directory: Path, name: str, contents: dict[str, bytes]) ->
 
 
 def _write_durably(path: Path, content: bytes) -> None:
+    path.touch(0o600)
     with path.open("wb") as file:
         file.write(content)
         file.flush()

@@ -417,11 +417,13 @@ def test_a_retired_key_signs_nothing_and_harms_nobody(capsys: Capture) -> None:
 
 
 def test_what_holds_questions_is_for_its_owner_only(place: Path, capsys: Capture) -> None:
-    """Home, keys, log and its export; what may be read by others is there to be given away."""
+    """Home, keys, log, exports and index; what others may read is there to be given away."""
     assert run(capsys, "audit", "export", "--out", "rows.jsonl")[0] == 0
     log = open_log(read_settings())
     assert log.size()  # the connection is open, and so the log's other files are there
-    private = [place / "rows.jsonl", place / "home", *(place / "home").rglob("*")]
+    private = [place / "rows.jsonl", place / "answer.json"]
+    for folder in (place / "home", place / "index"):
+        private += [folder, *folder.rglob("*")]
     assert {path.name for path in private} >= {"audit.sqlite3", "audit.sqlite3-wal", "keys"}
     readable = {path.name for path in private if stat.S_IMODE(path.stat().st_mode) & 0o077}
     assert readable <= {"signing.pub", "root.pub", "trust.json"}
