@@ -90,8 +90,14 @@ def _in_order(names: Sequence[str]) -> list[str]:
 
 
 def _take_uploads(key: str) -> None:
+    readers = (
+        "everybody who uses this app can read"
+        if services.offers_audit()
+        else "its operator can read"
+    )
     st.caption(
-        "They stay in this session's memory, are searched here only, and are gone when you leave."
+        "The files stay in this session's memory, are searched here only, and are gone when you "
+        f"leave. Questions, and what answers quote, are kept in the audit log, which {readers}."
     )
     files = st.file_uploader(
         "Documents",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import hostile_strings
-from page_stage import corpus_index, html_of
+from page_stage import captions_of, corpus_index, html_of
 
 from certirag.render import inert_html
 
@@ -31,3 +31,17 @@ def test_hostile_titles_and_reasons_are_inert(open_page, monkeypatch, _name, tex
     assert inert_html(text) in html_of(at)
     for sink in (*at.markdown, *at.caption, *at.subheader, *at.title):
         assert text not in sink.value
+
+
+@pytest.mark.parametrize(
+    ("page", "readers"), [("true", "everybody who uses this app"), ("false", "its operator")]
+)
+def test_what_is_kept_of_uploads_is_said_before_they_are_made(
+    open_page, monkeypatch, page, readers
+) -> None:
+    """The files are gone with the session; what answers quote is in the log, for whom is said."""
+    monkeypatch.setenv("CERTIRAG_AUDIT_PAGE", page)
+    at = open_page("ask")
+    said = next(text for text in captions_of(at) if "session's memory" in text)
+    assert "kept in the audit log" in said
+    assert f"which {readers} can read" in said
