@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from certirag.claim_ir.quantity_amounts import rate_at
+from certirag.claim_ir.quantity_qualifiers import wording_before
 from certirag.claim_ir.quantity_sentence import TEMPORAL, Segment, Sentence, token_index
 from certirag.claim_ir.quantity_words import IMPLIED_BOUNDS, IMPLIED_RATES
 from certirag.claim_ir.units import base_unit
@@ -47,9 +48,13 @@ def reading_of(sentence: Sentence, quantity: Quantity, segment: Segment) -> Read
         IMPLIED_RATES[w.lower] for w in words if w.lower in IMPLIED_RATES
     )
     index = token_index(sentence.tokens, quantity.start)
-    nearly = bool({"nearly", "almost"} & set(sentence.tokens.words(index - 2, 2)))
+    nearly = _is_from_below(sentence, index)
     bound = quantity.qualifier or _implied_bound(sentence, quantity, segment)
     return Reading(quantity, base, rate.lstrip("/"), implied, bound, nearly)
+
+
+def _is_from_below(sentence: Sentence, index: int) -> bool:
+    return bool({"nearly", "almost"} & set(sentence.tokens.words(index - 2, 2)))
 
 
 def _lowers(sentence: Sentence, segment: Segment) -> frozenset[str]:
@@ -145,14 +150,22 @@ def in_its_notation(claim: Sentence, evidence: Sentence) -> str:
 
     "Two years" becomes "24 months", "2024-03-01" becomes "1 March 2024": exact conversions only,
     with the same bound and rate, and only where the evidence writes the equal one in one way.
+    "About $1.1 billion" becomes "$1,140.6 million" where that alone is what it rounds.
     """
     written, last = [], 0
     for ours in sorted(claim.quantities, key=lambda q: q.start):
         if ours.start < last:
             return claim.text
-        equal = {q.text for q in evidence.quantities if _same_but_for_notation(ours, q)}
-        if len(equal) == 1:
-            written += [claim.text[last : ours.start], *equal]
+        theirs, start = evidence.quantities, ours.start
+        equal = {q.text for q in theirs if _same_but_for_notation(ours, q)}
+        if not equal and ours.qualifier == "about":
+            at = token_index(claim.tokens, start)
+            nearly = _is_from_below(claim, at)
+            equal = {q.text for q in theirs if _is_rounded_from(ours, q, nearly=nearly)}
+            if equal:
+                start = claim.tokens.at(wording_before(claim.tokens, at)[1]).start
+        if len(equal) == 1 and start >= last:
+            written += [claim.text[last:start], *equal]
             last = ours.end
     return "".join((*written, claim.text[last:]))
 
@@ -162,6 +175,16 @@ def _same_but_for_notation(a: Quantity, b: Quantity) -> bool:
     measured = bool(a.unit and b.unit) or a.kind in TEMPORAL
     same = a.kind == b.kind and a.qualifier == b.qualifier and rates[0] == rates[1]
     return measured and same and same_value(a, b)
+
+
+def _is_rounded_from(a: Quantity, b: Quantity, *, nearly: bool) -> bool:
+    if b.qualifier or a.high or b.high or a.kind != b.kind:
+        return False
+    value, found = _scaled(a, a.value), _scaled(b, b.value)
+    if isinstance(value, str) or isinstance(found, str) or not same_dimension(a, b):
+        return False
+    same_rates = a.unit.partition("/")[2] == b.unit.partition("/")[2]
+    return same_rates and is_within_wording(a, value, found, nearly=nearly)
 
 
 def _step(quantity: Quantity, value: Fraction) -> Fraction:

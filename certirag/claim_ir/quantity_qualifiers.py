@@ -46,7 +46,7 @@ _STOPS = frozenset((".", ",", ";", ":", "(", ")", "but", "which", "who"))
 
 def qualifier_of(tokens: Tokens, start: int, end: int) -> str:
     """Return the qualifier of the figure in the tokens ``start:end``, or ""."""
-    name, phrase_start = _before(tokens, start)
+    name, phrase_start = wording_before(tokens, start)
     if name in _FLIPPED and _negated(tokens, phrase_start):
         return _FLIPPED[name]
     return name or _after(tokens, end)
@@ -54,10 +54,11 @@ def qualifier_of(tokens: Tokens, start: int, end: int) -> str:
 
 def qualifier_start(tokens: Tokens, start: int) -> int:
     """Return the index of the first token of the qualifier before *start* (*start* if none)."""
-    return _before(tokens, start)[1]
+    return wording_before(tokens, start)[1]
 
 
-def _before(tokens: Tokens, start: int) -> tuple[str, int]:
+def wording_before(tokens: Tokens, start: int) -> tuple[str, int]:
+    """Return what the words before the figure at token *start* allow, and the first of them."""
     for skip in range(3):
         if skip and tokens.at(start - skip).lower not in _FILLERS:
             break

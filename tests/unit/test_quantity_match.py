@@ -369,6 +369,15 @@ def test_planted_figures_are_caught(text, error):
         ("It costs €1.5m.", "It is EUR 1,500,000 per year.", "It costs €1.5m."),
         ("It takes two weeks.", "It takes 14 working days.", "It takes two weeks."),
         ("It runs for two years.", "The term is 36 months.", "It runs for two years."),
+        # What is said to be about a figure is that figure, where it alone rounds to it.
+        ("It cost about €1.1m.", "It cost €1,140,600.", "It cost €1,140,600."),
+        ("Close to 4,300 came.", "4,318 came, 175 of them twice.", "4,318 came."),
+        ("It cost about €1.1m.", "It cost €1,190,000.", "It cost about €1.1m."),
+        ("It cost about €1.1m.", "€1,140,600, then €1,120,000.", "It cost about €1.1m."),
+        ("It cost nearly €1.1m.", "It cost €1,140,600.", "It cost nearly €1.1m."),
+        ("It cost nearly €1.2m.", "It cost €1,190,000.", "It cost €1,190,000."),
+        ("It cost over €1.1m.", "It cost €1,140,600.", "It cost over €1.1m."),
+        ("It cost about €1.1m.", "It cost up to €1,140,600.", "It cost about €1.1m."),
         # Where the evidence writes it in two ways, neither is taken for the other.
         (
             "It runs for two years.",
@@ -380,5 +389,5 @@ def test_planted_figures_are_caught(text, error):
 def test_a_measure_is_read_as_the_evidence_writes_it(
     claim: str, evidence: str, restated: str
 ) -> None:
-    """Two years are 24 months; at least 24 months, or 24 months of something by the year, are not."""
+    """Two years are 24 months, about 1.1 may be 1.14; a bound or a rate makes another figure."""
     assert in_its_notation(read_sentence(claim), read_sentence(evidence)) == restated
