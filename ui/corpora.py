@@ -90,15 +90,16 @@ def _in_order(names: Sequence[str]) -> list[str]:
 
 
 def _take_uploads(key: str) -> None:
-    readers = (
-        "everybody who uses this app can read"
-        if services.offers_audit()
-        else "its operator can read"
-    )
-    st.caption(
-        "The files stay in this session's memory, are searched here only, and are gone when you "
-        f"leave. Questions, and what answers quote, are kept in the audit log, which {readers}."
-    )
+    st.caption("The files stay in this session's memory, are searched here only, and go with it.")
+    if services.offers_audit():
+        st.caption(
+            "Questions, and what answers quote, are kept in the audit log, which everybody who uses "
+            "this app can read."
+        )
+    else:
+        st.caption(
+            "Questions, and what answers quote, are kept in the audit log, which its operator can read."
+        )
     files = st.file_uploader(
         "Documents",
         type=DOCUMENT_TYPES,
