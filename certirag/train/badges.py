@@ -254,10 +254,14 @@ def _measure(options: argparse.Namespace) -> None:
         found.badges,
         found.wrong,
     )
-    others = [m for m in read_measurements(options.out) if m.set_name != options.name]
-    same = [m for m in others if (m.verifier, m.policy) == (measurement.verifier, policy)]
+    kept = [
+        one
+        for one in read_measurements(options.out)
+        if one.verifier == measurement.verifier
+        and (one.set_name, one.policy.name) != (options.name, policy.name)
+    ]
     beside = options.out.with_suffix(".new")
-    beside.write_bytes(measurements_bytes([*same, measurement]))
+    beside.write_bytes(measurements_bytes([*kept, measurement]))
     beside.replace(options.out)
 
 
