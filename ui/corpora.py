@@ -90,7 +90,9 @@ def _in_order(names: Sequence[str]) -> list[str]:
 
 
 def _take_uploads(key: str) -> None:
-    st.caption("The files stay in this session's memory, are searched here only, and go with it.")
+    st.caption(
+        "The files stay in this session's memory, are searched here only, and are gone when it ends."
+    )
     if services.offers_audit():
         st.caption(
             "Questions, and what answers quote, are kept in the audit log, which everybody who uses "
