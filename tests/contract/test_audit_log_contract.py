@@ -578,3 +578,21 @@ def test_a_rewritten_past_is_not_signed_over(log: SqlAuditLog, url: str) -> None
     unguarded(url, "log_entry", change)
     with pytest.raises(AuditError, match="no key of this log signed"):
         SqlAuditLog(url, key=KEY).append(received(1))
+
+
+def test_missing_triggers_are_named(log: SqlAuditLog, url: str) -> None:
+    """Those that were taken away, or made to do nothing; a whole log lacks none."""
+    assert log.missing_guards() == []
+    unguarded(url, "log_entry", "UPDATE log_key SET keyid = keyid WHERE keyid = ''")
+    entries = log.missing_guards()
+    assert entries
+    assert all(name.startswith("log_entry_no_") for name in entries)
+    if url.startswith("postgresql"):
+        run_sql(
+            url,
+            "CREATE OR REPLACE FUNCTION certirag_refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RETURN NEW; END $$",
+        )
+        assert "answer_revoked_no_change" in log.missing_guards()
+    log.restore_guards()
+    assert bool(log.missing_guards()) is url.startswith("postgresql")
