@@ -121,6 +121,8 @@ def test_sources_that_no_longer_hold() -> None:
     assert superseded("A permit costs 25 euros.", section)
     assert superseded("In 2023 a permit cost 25 euros.", section)
     assert not superseded("Until 2022 a permit cost 25 euros.", section)
+    assert superseded("A withdrawn application may be filed again.", title)
+    assert superseded("The fee is 2 euros.", "Parking rules › 2. Superseded fees")
 
 
 def test_named_sources() -> None:

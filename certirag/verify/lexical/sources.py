@@ -31,14 +31,18 @@ def named_source(claim: str) -> bool:
 def superseded(claim: str, context: str) -> bool:
     """Say whether a title or heading of the context says that it no longer holds, unknown to the claim.
 
-    A claim that says so itself, or that names the year or version in that heading, knows it.
+    A claim knows it that says so in the same word, or names the heading's year, or another figure
+    of the title, such as a version; the number of a section is no such figure.
     """
-    said = tokenise(claim)
-    if NO_LONGER_HOLDS.search(claim):
-        return False
-    for heading in context.split("›"):
-        if NO_LONGER_HOLDS.search(heading):
-            figures = {token.lemma for token in tokenise(heading) if token.quantity}
-            if not any(token.quantity and token.lemma in figures for token in said):
-                return True
+    states = {state.lower() for state in NO_LONGER_HOLDS.findall(claim)}
+    said = {token.lemma for token in tokenise(claim) if token.quantity}
+    for place, heading in enumerate(context.split("›")):
+        own = {state.lower() for state in NO_LONGER_HOLDS.findall(heading)}
+        figures = {
+            token.lemma
+            for token in tokenise(heading)
+            if token.quantity and (not place or token.quantity.kind == "date")
+        }
+        if own and not own & states and not figures & said:
+            return True
     return False
