@@ -25,8 +25,8 @@ _INLINE: Final = words(
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _TERM_LEVEL: Final = 7  # a term of a definition list heads its definitions
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# One that is never closed runs to the end, as in a browser; else each would be looked for again.
+_STYLE_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _SIMPLE_SELECTOR = re.compile(r"([a-zA-Z][\w-]*)?([.#][\w-]+)?")
 _HIDES = re.compile(
     r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
@@ -40,6 +40,7 @@ _HIDES = re.compile(
 _COLOUR = re.compile(r"(?:^|;)\s*color\s*:\s*([^;!]+)", re.IGNORECASE)
 _BACKGROUND = re.compile(r"(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]+)", re.IGNORECASE)
 _ALPHA = re.compile(r"rgba?\(\s*([\d.]+%?)[\s,]+([\d.]+%?)[\s,]+([\d.]+%?)[^)]*\)", re.IGNORECASE)
+_LONGEST_COLOUR: Final = 100  # characters; what is longer is none
 _UNSEEN_BELOW: Final = 24  # of 255, in each of red, green and blue: text and ground look alike
 
 
@@ -131,7 +132,7 @@ class _Reader:
         attributes = element.attrib
         if "hidden" in attributes or str(attributes.get("aria-hidden", "")).lower() == "true":
             return True
-        style = str(attributes.get("style", ""))
+        style = _style(element)
         if _HIDES.search(style) or _in_its_ground(element, style):
             return True
         if not self._rules:
@@ -221,7 +222,7 @@ def _in_its_ground(element: etree._Element, style: str) -> bool:
         return False
     ground: tuple[int, ...] | None = (255, 255, 255)
     for above in (element, *element.iterancestors()):
-        said = _BACKGROUND.search(str(above.get("style", "")))
+        said = _BACKGROUND.search(_style(above))
         words_ = said.group(1) if said else str(above.get("bgcolor", ""))
         if words_.strip():
             ground = _rgb(words_)
@@ -231,9 +232,14 @@ def _in_its_ground(element: etree._Element, style: str) -> bool:
     )
 
 
+def _style(element: etree._Element) -> str:
+    return _STYLE_COMMENT.sub(" ", str(element.get("style", "")))
+
+
 def _rgb(colour: str) -> tuple[int, ...] | None:
     """Return red, green and blue of a CSS colour, None where it cannot be told."""
-    opaque = _ALPHA.sub(r"rgb(\1,\2,\3)", colour.strip())
+    plain = " ".join(colour.split())[:_LONGEST_COLOUR]
+    opaque = _ALPHA.sub(r"rgb(\1,\2,\3)", plain)
     try:
         return ImageColor.getrgb(opaque)[:3]
     except ValueError:
@@ -244,9 +250,9 @@ def _hiding_rules(root: etree._Element) -> frozenset[str]:
     """Return the plain selectors (tag, .class, #id, or tag with one) whose style rule hides."""
     found: set[str] = set()
     for sheet in root.iter("style"):
-        for selectors, declarations in _STYLE_RULE.findall(
-            _STYLE_COMMENT.sub("", sheet.text or "")
-        ):
+        for rule in _STYLE_COMMENT.sub("", sheet.text or "").split("}")[:-1]:
+            before, opened, declarations = rule.rpartition("{")
+            selectors = before.rpartition("{")[2] if opened else ""
             # White text on a page whose colours come from elsewhere may well be readable.
             if not _HIDES.search(declarations):
                 continue
