@@ -39,6 +39,7 @@ from certirag.verify.proposals import correction_strategy
 if TYPE_CHECKING:
     from certirag.adapters.index_local import LocalIndex
     from certirag.adapters.index_local_store import IngestReport
+    from certirag.ingest.apart import ReadingProcess
     from certirag.ingest.collect import Corpus
     from certirag.ingest.extract import Limits
 
@@ -342,25 +343,36 @@ def index_of_uploads(
     """Return an index in memory of uploaded (name, bytes), and why some were skipped."""
     from certirag.ingest.collect import read_uploads
 
-    corpus = read_uploads(
-        uploads, limits=read_limits(services.settings), split=services.split, progress=progress
-    )
+    with reading_process(services.settings) as read:
+        corpus = read_uploads(uploads, read=read, progress=progress)
     return _in_memory(corpus, services, progress)
 
 
 def _read(paths: Sequence[Path], services: Services, progress: Progress) -> Corpus:
     from certirag.ingest.collect import read_corpus
 
-    return read_corpus(
-        paths, limits=read_limits(services.settings), split=services.split, progress=progress
-    )
+    limits = read_limits(services.settings)
+    with reading_process(services.settings) as read:
+        return read_corpus(paths, limits=limits, read=read, progress=progress)
+
+
+def reading_process(settings: Settings) -> ReadingProcess:
+    """Return what reads documents within the limits that *settings* set; use it in a ``with``."""
+    from certirag.ingest.apart import ReadingProcess
+
+    pipeline = None if settings.sentences == "rules" else settings.sentences
+    return ReadingProcess(read_limits(settings), pipeline)
 
 
 def read_limits(settings: Settings) -> Limits:
     """Return the limits on one document that *settings* set."""
     from certirag.ingest.extract import Limits
 
-    return Limits(max_bytes=settings.max_file_bytes, max_pages=settings.max_pages)
+    return Limits(
+        max_bytes=settings.max_file_bytes,
+        max_pages=settings.max_pages,
+        max_seconds=settings.max_file_seconds,
+    )
 
 
 def _in_memory(

@@ -45,6 +45,9 @@ def add_commands(commands: Any) -> None:
         help="with --audit: how many (a million take 3 GB of disk)",
     )
     timing.add_argument(
+        "--reading", action="store_true", help="measure reading documents of each format instead"
+    )
+    timing.add_argument(
         "--folder", type=Path, metavar="DIR", help="with --audit: keep the log here"
     )
     timing.set_defaults(run=bench)
@@ -88,9 +91,13 @@ def score(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def bench(options: argparse.Namespace, settings: Settings) -> int:
-    """Measure the speed and memory of each stage, or of an audit log of many entries."""
+    """Measure the speed and memory of each stage, of an audit log, or of reading documents."""
+    if options.audit and options.reading:
+        raise InputError("--audit and --reading: give one of them")
     if options.audit:
         return _bench_audit(options)
+    if options.reading:
+        return _bench_reading(options, settings)
     if options.folder or options.entries != AUDIT_ENTRIES:
         raise InputError("--entries and --folder are for --audit")
     from certirag.eval.bench import run_bench  # noqa: PLC0415
@@ -138,6 +145,18 @@ def _bench_audit(options: argparse.Namespace) -> int:
         folder = options.folder or Path(made)
         report = run_audit_bench(options.entries, folder, say_progress)
     return _show(report, audit_report_lines(report), options)
+
+
+def _bench_reading(options: argparse.Namespace, settings: Settings) -> int:
+    from certirag.eval.bench_reading import reading_report_lines, run_reading_bench  # noqa: PLC0415
+
+    if options.data or options.questions or options.verifier or options.folder:
+        raise InputError(
+            "--reading makes its own documents: leave --data, --questions, --verifier, --folder out"
+        )
+    _require_folder(options.out)
+    report = run_reading_bench(settings, say_progress)
+    return _show(report, reading_report_lines(report), options)
 
 
 def _require_folder(out: Path | None) -> None:

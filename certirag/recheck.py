@@ -15,9 +15,9 @@ from certirag.audit.keys import read_public_key, trusted_keys
 from certirag.bootstrap import (
     make_embedder,
     make_reader,
-    make_splitter,
     make_verifier,
     read_limits,
+    reading_process,
 )
 from certirag.claim_ir.planted import PLANTER
 from certirag.core.certificate import AnswerRecord, open_export
@@ -27,9 +27,7 @@ from certirag.core.text import EvidenceChunk, sha256_hex
 from certirag.core.trust import KeyRing
 from certirag.errors import CertificateError, IngestError, InputError
 from certirag.expiry import revocation
-from certirag.ingest.chunk import chunk_document
-from certirag.ingest.collect import Found, collect
-from certirag.ingest.load import load_document
+from certirag.ingest.collect import DocumentReader, Found, collect
 from certirag.ports import AuditLog, Reader
 from certirag.render import certify
 from certirag.retrieve.relevance import with_instructions_named, with_relevance
@@ -103,7 +101,12 @@ def read_otherwise(record: AnswerRecord, files: Mapping[str, Found], settings: S
     document says, though the digest beside it is the document's. Passage, sentences and section
     are compared, the title unless the file has another name today.
     """
-    split, known = make_splitter(settings.sentences), dict[str, set[object]]()
+    with reading_process(settings) as read:
+        return _read_otherwise(record, files, read)
+
+
+def _read_otherwise(record: AnswerRecord, files: Mapping[str, Found], read: DocumentReader) -> str:
+    known: dict[str, set[object]] = {}
     for chunk in record.retrieval.chunks:
         source, digest = chunk.source, chunk.source.sha256
         where = f"“{source.title}”"
@@ -113,11 +116,10 @@ def read_otherwise(record: AnswerRecord, files: Mapping[str, Found], settings: S
         renamed = PurePath(file.path).name != PurePath(source.url_or_path).name
         if digest not in known:
             try:
-                document = load_document(file.data, path=file.path, limits=read_limits(settings))
-                read = chunk_document(document, split)
+                _, chunks = read(file.data, file.path)
             except IngestError as error:
                 return f"{where} cannot be read again: {error}"
-            known[digest] = {_passage(one, renamed=renamed) for one in read}
+            known[digest] = {_passage(one, renamed=renamed) for one in chunks}
         if _passage(chunk, renamed=renamed) not in known[digest]:
             return f"{where}, read again, does not say: “{chunk.text[:_QUOTED]}”"
     return ""

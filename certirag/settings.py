@@ -16,9 +16,18 @@ _PACKAGE = Path(__file__).resolve().parent
 ASSETS = next(p for p in (_PACKAGE / "assets", _PACKAGE.parent / "assets") if p.is_dir())
 STRATEGIES: Final = ("interleaved", "generate-then-cite", "strict-quote")
 # Where and how long things are kept: no part of how an answer came about, and a secret at times.
-# That an index is foreign stands with its fingerprint.
+# That an index is foreign stands with its fingerprint; how long reading may take, nowhere.
 _KEEPING: Final = frozenset(
-    {"home", "audit_url", "retention", "log_origin", "audit_page", "foreign_index"}
+    {
+        "home",
+        "audit_url",
+        "retention",
+        "log_origin",
+        "audit_page",
+        "audit_everyone",
+        "foreign_index",
+        "max_file_seconds",
+    }
 )
 _SWITCH: Final = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
 _NAME_PART = re.compile(r"[^,:]+")
@@ -37,8 +46,9 @@ class Settings:
     *audit_url* is the audit log's database, as SQLAlchemy writes it ("": a SQLite file in *home*),
     *log_origin* the name that a new log takes in its checkpoints ("": one that is made up), and
     *retention* the policy that new entries are kept under, by name or as a file. The audit page
-    shows every user's questions to every user of the app: *audit_page* takes it away. An index that
-    no key of this home signed is asked only with *foreign_index*.
+    shows a session its own answers, and with *audit_everyone* those of all users to every user of
+    the app; *audit_page* takes it away. An index that no key of this home signed is asked only with
+    *foreign_index*.
     """
 
     home: Path = Path("~/.local/share/certirag")
@@ -55,6 +65,7 @@ class Settings:
     max_spans_per_source: int = 32
     max_file_bytes: int = 25_000_000
     max_pages: int = 2_000
+    max_file_seconds: int = 120
     generator: str = "extractive"
     strategy: str = "interleaved"
     preselection: str = "rerank"
@@ -71,6 +82,7 @@ class Settings:
     log_origin: str = ""
     audit_url: str = field(default="", repr=False)
     audit_page: bool = True
+    audit_everyone: bool = False
     foreign_index: bool = False
 
     def caps(self) -> dict[str, str | int | float | bool]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from certirag.bootstrap import build_services, read_limits
+from certirag.bootstrap import build_services, read_limits, reading_process
 from certirag.core.text import EvidenceChunk
 from certirag.ingest.collect import read_corpus
 from certirag.settings import read_settings
@@ -79,12 +79,9 @@ def _chunks() -> tuple[tuple[str, EvidenceChunk, str], ...]:
     services = build_services(read_settings())
     chunks = []
     for corpus in sorted(path for path in CORPORA.iterdir() if path.is_dir()):
-        found = read_corpus(
-            [corpus],
-            limits=read_limits(services.settings),
-            split=services.split,
-            progress=lambda *_: None,
-        )
+        limits = read_limits(services.settings)
+        with reading_process(services.settings) as read:
+            found = read_corpus([corpus], limits=limits, read=read)
         whole = {document.doc_id: document.text for document in found.documents}
         chunks += [(corpus.name, c, whole[c.chunk_id.rpartition("#")[0]]) for c in found.chunks]
     return tuple(chunks)

@@ -93,7 +93,7 @@ def _take_uploads(key: str) -> None:
     st.caption(
         "The files stay in this session's memory, are searched here only, and are gone when it ends."
     )
-    if services.offers_audit():
+    if services.offers_audit() and services.shows_everyone():
         st.caption(
             "Questions, and what answers quote, are kept in the audit log, which everybody who uses "
             "this app can read."
@@ -173,9 +173,8 @@ def _session_index(
     identities: tuple[tuple[str, str], ...],  # noqa: ARG001  # the cache key
     _documents: tuple[Upload, ...],
 ) -> tuple[LocalIndex, tuple[str, ...]]:
-    common = services.shared()
-    with common.lock:
-        index, skipped = index_of_uploads(
-            list(_documents), common.services, lambda _line, _done, _total: None
-        )
+    # Without the lock of the models: whoever asks meanwhile does not wait for these documents.
+    index, skipped = index_of_uploads(
+        list(_documents), services.shared().services, lambda _line, _done, _total: None
+    )
     return index, tuple(skipped)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from certirag.core.text import Document, EvidenceChunk
+from certirag.core.text import Document, EvidenceChunk, sha256_hex
 from certirag.errors import IngestError
-from certirag.ingest.chunk import chunk_document
 from certirag.ingest.extract import Limits, printable
-from certirag.ingest.load import load_document
 from certirag.ingest.superseded import superseded_notice
-from certirag.ports import Progress, SentenceSplitter
+from certirag.ports import Progress
 
 _OFFICE_LOCK: Final = "~$"
+# Reads one source: its bytes and relative path in, the document and its chunks out; IngestError
+# for what cannot be read (`certirag.ingest.apart.ReadingProcess`).
+DocumentReader = Callable[[bytes, str], tuple[Document, tuple[EvidenceChunk, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def read_corpus(
     paths: Sequence[Path],
     *,
     limits: Limits,
-    split: SentenceSplitter,
+    read: DocumentReader,
     progress: Progress | None = None,
 ) -> Corpus:
     """Return the corpus that the files and folders in *paths* make.
@@ -74,14 +75,13 @@ def read_corpus(
     """
     candidates = list(_candidates(paths))
     sources = (c if isinstance(c, Skipped) else _read(c, limits) for c in candidates)
-    return _corpus(sources, len(candidates), limits=limits, split=split, progress=progress)
+    return _corpus(sources, len(candidates), read, progress)
 
 
 def read_uploads(
     uploads: Sequence[tuple[str, bytes]],
     *,
-    limits: Limits,
-    split: SentenceSplitter,
+    read: DocumentReader,
     progress: Progress | None = None,
 ) -> Corpus:
     """Return the corpus that uploaded files, as (name, bytes), make; names are made distinct."""
@@ -95,15 +95,13 @@ def read_uploads(
             path, number = f"{number}/{name}", number + 1
         taken.add(path)
         sources.append(Found(path, data))
-    return _corpus(sources, len(sources), limits=limits, split=split, progress=progress)
+    return _corpus(sources, len(sources), read, progress)
 
 
 def _corpus(
     sources: Iterable[Found | Skipped],
     total: int,
-    *,
-    limits: Limits,
-    split: SentenceSplitter,
+    read: DocumentReader,
     progress: Progress | None,
 ) -> Corpus:
     documents: list[Document] = []
@@ -118,8 +116,9 @@ def _corpus(
             skipped.append(source)
             continue
         try:
-            document = load_document(source.data, path=source.path, limits=limits)
-            pieces = _distinct_chunks(document, split, contents, identifiers)
+            _require_new(source, contents)
+            document, pieces = read(source.data, source.path)
+            _require_usable(document, pieces, identifiers)
         except IngestError as error:
             skipped.append(Skipped(source.path, str(error)))
             continue
@@ -131,16 +130,19 @@ def _corpus(
     return Corpus(tuple(documents), tuple(chunks), tuple(skipped))
 
 
-def _distinct_chunks(
-    document: Document,
-    split: SentenceSplitter,
-    contents: dict[str, str],
-    identifiers: dict[str, str],
-) -> tuple[EvidenceChunk, ...]:
+def _require_new(source: Found, contents: dict[str, str]) -> None:
+    first = contents.get(sha256_hex(source.data))
+    if first is not None:
+        shown = printable(first)
+        raise IngestError(
+            f"{printable(source.path)}: has the same content as {shown}, which is kept"
+        )
+
+
+def _require_usable(
+    document: Document, chunks: Sequence[EvidenceChunk], identifiers: dict[str, str]
+) -> None:
     name = printable(document.path)
-    if document.sha256 in contents:
-        first = printable(contents[document.sha256])
-        raise IngestError(f"{name}: has the same content as {first}, which is kept")
     notice = superseded_notice(document)
     if notice:
         raise IngestError(
@@ -149,12 +151,10 @@ def _distinct_chunks(
     if document.doc_id in identifiers:
         other = printable(identifiers[document.doc_id])
         raise IngestError(f"{name}: its name gives the same identifier as {other}; rename it")
-    chunks = chunk_document(document, split)
     if not chunks:
         hidden = sum(not block.visible for block in document.blocks)
         reason = f"only text that a reader cannot see ({hidden} passages)" if hidden else "headings"
         raise IngestError(f"{name}: holds {reason} and nothing that can be evidence; add text")
-    return chunks
 
 
 def _candidates(paths: Sequence[Path]) -> Iterator[_Candidate | Skipped]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,12 +22,18 @@ _SUPERSCRIPTS: Final = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷�
 _RAISED = re.compile(r"[0-9+\-=()n]+")
 
 
+def _nothing() -> None:
+    """Whoever reads in its own process need not know of pages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one source may cost: bytes of the file, pages of a PDF."""
+    """What one source may cost: bytes of the file, pages of a PDF, seconds of reading it."""
 
     max_bytes: int = 25_000_000
     max_pages: int = 2_000
+    max_seconds: int = 120
+    page_begins: Callable[[], None] = _nothing  # what is told before each page of a PDF
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,8 @@ def load_document(data: bytes, *, path: str, limits: Limits) -> Document:
 
     ``document.text[block.start:block.end]`` is each block's text; blocks are in reading order,
     apart by one line feed. Raises IngestError, one line that names the file and the mend, for
-    anything that cannot be read: encrypted, corrupt, empty, binary, too large, unsupported.
+    anything that cannot be read: encrypted, corrupt, empty, binary, too large, unsupported; and
+    MemoryError, for which `certirag.ingest.apart` has the line.
     """
     name = printable(path)
     if len(data) > limits.max_bytes:
@@ -63,7 +64,7 @@ def load_document(data: bytes, *, path: str, limits: Limits) -> Document:
     kind = _kind(data, path, name)
     try:
         extract = _READERS[kind](data, name, limits)
-    except IngestError:
+    except (IngestError, MemoryError):
         raise
     # Parsers of hostile files raise anything, and one bad file must not stop the others.
     except Exception as error:
@@ -84,13 +85,16 @@ def doc_id_of(path: str) -> str:
 
 def _document(extract: Extract, data: bytes, path: str) -> Document:
     blocks: list[Block] = []
-    text = ""
+    parts: list[str] = []
+    end = 0
     for before, piece in zip((None, *extract.pieces), extract.pieces, strict=False):
-        text += _between(before, piece) if before else ""
-        start, text = len(text), text + piece.text
+        between = _between(before, piece) if before else ""
+        start = end + len(between)
+        end = start + len(piece.text)
+        parts += (between, piece.text)
         section = _SECTION_SEPARATOR.join(piece.headings)
         blocks.append(
-            Block(piece.kind, start, len(text), section, piece.page, piece.visible, piece.boxes)
+            Block(piece.kind, start, end, section, piece.page, piece.visible, piece.boxes)
         )
     # A file's name may hold what UTF-8 cannot: such a path could not be written to an export.
     shown = path.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -100,7 +104,7 @@ def _document(extract: Extract, data: bytes, path: str) -> Document:
         path=shown,
         media_type=extract.media_type,
         sha256=sha256_hex(data),
-        text=text,
+        text="".join(parts),
         blocks=tuple(blocks),
     )
 

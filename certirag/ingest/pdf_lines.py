@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from certirag.core.text import Box
@@ -17,7 +18,7 @@ _MARKER = re.compile(r"[•‣◦▪●*–\-\uf0b7\uf0a7·]|\(?(?:\d{1,3}|[a-z]
 _MARKER_REACH: Final = 45.0  # points from a list marker to its text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Line:
     """Words side by side on one baseline; *index* is its place in the content stream."""
 
@@ -25,40 +26,40 @@ class Line:
     page: int
     index: int
 
-    @property
+    @cached_property
     def text(self) -> str:
         return " ".join(word.text for word in self.words)
 
-    @property
+    @cached_property
     def left(self) -> float:
         return min(word.left for word in self.words)
 
-    @property
+    @cached_property
     def right(self) -> float:
         return max(word.right for word in self.words)
 
-    @property
+    @cached_property
     def bottom(self) -> float:
         return min(word.bottom for word in self.words)
 
-    @property
+    @cached_property
     def top(self) -> float:
         return max(word.top for word in self.words)
 
-    @property
+    @cached_property
     def base(self) -> float:
         return self.words[0].base
 
-    @property
+    @cached_property
     def size(self) -> float:
         return max(word.size for word in self.words)
 
-    @property
+    @cached_property
     def bold(self) -> bool:
         """Whether every word of it is bold."""
         return all(word.bold for word in self.words)
 
-    @property
+    @cached_property
     def box(self) -> Box:
         return box_of(self.words, self.page)
 

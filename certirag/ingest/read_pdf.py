@@ -74,6 +74,7 @@ def _pages(data: bytes, name: str, limits: Limits) -> tuple[list[PageText], str]
             )
         pages = []
         for index in range(len(document)):
+            limits.page_begins()
             page = document[index]
             try:
                 pages.append(read_page(page, index + 1))

@@ -7,13 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from certirag.core.text import Document, EvidenceChunk
 from certirag.ingest import collect as module
+from certirag.ingest.chunk import chunk_document
 from certirag.ingest.collect import Found, Skipped, collect, read_corpus, read_uploads
-from certirag.ingest.load import Limits
+from certirag.ingest.load import Limits, load_document
 from certirag.ingest.sentences import sentence_splitter
 
 SPLIT = sentence_splitter()
 LIMITS = Limits(max_bytes=1_000)
+
+
+def read(data: bytes, path: str) -> tuple[Document, tuple[EvidenceChunk, ...]]:
+    """Read in this process."""
+    document = load_document(data, path=path, limits=LIMITS)
+    return document, chunk_document(document, SPLIT)
 
 
 @pytest.fixture
@@ -59,7 +67,7 @@ def test_a_corpus_reads_what_it_can(folder: Path) -> None:
     """Bad files and duplicates are skipped in one line each; the rest is read the same twice."""
     heard: list[tuple[str, int, int]] = []
     corpus = read_corpus(
-        [folder], limits=LIMITS, split=SPLIT, progress=lambda *told: heard.append(told)
+        [folder], limits=LIMITS, read=read, progress=lambda *told: heard.append(told)
     )
     assert [document.path for document in corpus.documents] == ["a.md", "b.txt", "sub/c.txt"]
     assert [chunk.text for chunk in corpus.chunks] == [
@@ -72,13 +80,13 @@ def test_a_corpus_reads_what_it_can(folder: Path) -> None:
     assert all("\n" not in reason for reason in reasons.values())
     assert heard[-1] == ("Read 3 documents, skipped 9", 12, 12)
     assert [done for _, done, _ in heard] == list(range(13))
-    assert corpus == read_corpus([folder], limits=LIMITS, split=SPLIT)
+    assert corpus == read_corpus([folder], limits=LIMITS, read=read)
 
 
 def test_paths_that_are_missing_or_given_twice(folder: Path) -> None:
     """A missing path is skipped; a file given by itself and in its folder is read once."""
     corpus = read_corpus(
-        [folder / "sub", folder / "gone", folder / "sub"], limits=LIMITS, split=SPLIT
+        [folder / "sub", folder / "gone", folder / "sub"], limits=LIMITS, read=read
     )
     assert [document.path for document in corpus.documents] == ["c.txt"]
     assert [item.path for item in corpus.skipped] == ["gone", "sub/c.txt"]
@@ -88,8 +96,7 @@ def test_uploads_lose_their_folders_and_keep_apart() -> None:
     """A hostile upload name is cut to its last part; equal names get different identifiers."""
     corpus = read_uploads(
         [("../../etc/a.txt", b"One fee."), ("C:\\x\\a.txt", b"Two fees."), ("", b"Three fees.")],
-        limits=LIMITS,
-        split=SPLIT,
+        read=read,
     )
     assert [document.path for document in corpus.documents] == ["a.txt", "2/a.txt", "upload"]
     assert len({document.doc_id for document in corpus.documents}) == 3
@@ -98,14 +105,14 @@ def test_uploads_lose_their_folders_and_keep_apart() -> None:
 def test_documents_with_one_identifier_are_not_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Should two names hash alike, the second is skipped: chunks must never share an identifier."""
     monkeypatch.setattr("certirag.ingest.load.doc_id_of", lambda path: "same-000000")
-    corpus = read_uploads([("a.txt", b"One."), ("b.txt", b"Two.")], limits=LIMITS, split=SPLIT)
+    corpus = read_uploads([("a.txt", b"One."), ("b.txt", b"Two.")], read=read)
     assert len(corpus.documents) == 1
     assert "same identifier as a.txt" in corpus.skipped[0].reason
 
 
 def test_a_document_without_evidence_is_skipped() -> None:
     """A document of headings alone holds nothing that could support a claim."""
-    corpus = read_uploads([("a.md", b"# Only a title")], limits=LIMITS, split=SPLIT)
+    corpus = read_uploads([("a.md", b"# Only a title")], read=read)
     assert "nothing that can be evidence" in corpus.skipped[0].reason
     assert module.Corpus((), (), corpus.skipped) == corpus
 
@@ -123,6 +130,6 @@ def test_a_document_without_evidence_is_skipped() -> None:
 )  # fmt: skip
 def test_a_document_is_kept_out_where_all_of_it_no_longer_holds(text: str, kept: bool) -> None:
     """The heading of one section says nothing of the others."""
-    corpus = read_uploads([("a.md", text.encode())], limits=LIMITS, split=SPLIT)
+    corpus = read_uploads([("a.md", text.encode())], read=read)
     assert bool(corpus.documents) is kept
     assert kept or "superseded" in corpus.skipped[0].reason

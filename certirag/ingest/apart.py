@@ -1,0 +1,215 @@
+"""Read documents in a process of their own: one that costs too much is ended, and nothing else.
+
+A parser of hostile files can be made slow, hungry, or to crash. Here that ends a process that does
+nothing but read; the caller gets one line, and whoever shares its process is not disturbed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import re
+import struct
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final, Self, cast
+
+from certirag.core.text import (
+    Block,
+    Box,
+    ChunkSource,
+    Document,
+    EvidenceChunk,
+    RetrievalScores,
+    SentenceSpan,
+)
+from certirag.errors import IngestError
+from certirag.ingest.chunk import chunk_document
+from certirag.ingest.extract import Limits, printable
+from certirag.ingest.load import load_document
+from certirag.ingest.sentences import sentence_splitter
+
+# What reading may take at once, besides what is read already: the readers themselves, and so many
+# bytes for each of the file (`certirag bench --reading` prints what the formats take). A page of a
+# PDF may take as much again, since a book is no bomb, and all of it no more than the third.
+_READERS_MB: Final = 200
+_FOR_EACH_BYTE: Final = 24
+_MOST_MB: Final = 900
+_KEPT_BELOW: Final = 1_000_000  # bytes; after a larger file a new process begins with a clean heap
+_MADE: Final = {
+    kind.__name__: kind
+    for kind in (Block, Box, ChunkSource, Document, EvidenceChunk, RetrievalScores, SentenceSpan)
+}
+_HEADER: Final = struct.Struct(">QQ")
+_SERVE: Final = "from certirag.ingest.apart import serve; serve()"
+_MEMORY: Final = "reading it takes more memory than its size allows; split it or save it anew"
+
+
+class ReadingProcess:
+    """Reads documents one by one in a process that starts with the first (`DocumentReader`).
+
+    *pipeline* is what `sentence_splitter` takes. Called with the bytes and the relative path of a
+    document, it returns the document and its chunks. Raises IngestError, one line, for what cannot
+    be read and for what takes more time or memory than *limits* allow. Memory is limited on Linux
+    alone: elsewhere a process cannot be held to it. *peak_memory* is the most bytes that the
+    process has held at a time when it gave its last document; 0 where that is unknown.
+    """
+
+    peak_memory: int = 0
+
+    def __init__(self, limits: Limits, pipeline: str | None = None) -> None:
+        self._limits, self._pipeline = limits, pipeline
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def __call__(self, data: bytes, path: str) -> tuple[Document, tuple[EvidenceChunk, ...]]:
+        """Return the document that *data*, found under *path*, holds, and its chunks."""
+        process = self._process or self._begin()
+        late = threading.Event()
+        answer, memory = b"", b""
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(self._limits.max_seconds, end)
+        timer.start()
+        try:
+            with suppress(BrokenPipeError):  # it ended while it was given the file
+                _send(cast("IO[bytes]", process.stdin), os.fsencode(path), data)
+            answer, memory = _receive(cast("IO[bytes]", process.stdout))
+        finally:
+            timer.cancel()
+            if not answer or len(data) > _KEPT_BELOW:
+                self._end()
+        name, self.peak_memory = printable(path), int(memory or 0)
+        if late.is_set():
+            raise IngestError(
+                f"{name}: reading it took more than {self._limits.max_seconds:,} seconds; "
+                "split it or raise CERTIRAG_MAX_FILE_SECONDS"
+            )
+        if not answer:
+            raise IngestError(f"{name}: {_MEMORY}")
+        read = _Unpickler(io.BytesIO(answer)).load()
+        if isinstance(read, str):
+            raise IngestError(read)
+        return read  # type: ignore[no-any-return]  # what `serve` sends
+
+    def _begin(self) -> subprocess.Popen[bytes]:
+        limits = (self._limits.max_bytes, self._limits.max_pages, self._limits.max_seconds)
+        # Nothing of the folder that the user happens to stand in is imported.
+        paths = os.pathsep.join(p for p in sys.path if p and Path(p).is_absolute())
+        self._process = subprocess.Popen(  # noqa: S603  # this interpreter on this package
+            [sys.executable, "-P", "-c", _SERVE, *map(str, limits), self._pipeline or ""],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths},
+            start_new_session=True,  # an interrupt reaches the caller, who ends this
+        )
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes nothing but documents and chunks of what a process sent that read a hostile file."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module != Document.__module__ or name not in _MADE:
+            message = f"{module}.{name} is no part of a document"
+            raise pickle.UnpicklingError(message)
+        return _MADE[name]
+
+
+def serve() -> None:
+    """Read what standard input holds, document by document, and write each to standard output."""
+    *numbers, pipeline = sys.argv[1:]
+    most_bytes, most_pages, most_seconds = map(int, numbers)
+    split = sentence_splitter(pipeline or None)
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a parser prints is no answer
+    while (request := _receive(requests)) != (b"", b""):
+        path, data = os.fsdecode(request[0]), request[1]
+        hold = partial(_hold_to, _READERS_MB * 1_000_000 + _FOR_EACH_BYTE * len(data))
+        limits = Limits(most_bytes, most_pages, most_seconds, page_begins=hold)
+        _leave_when_overdue(most_seconds)
+        hold()
+        answer: object
+        try:
+            document = load_document(data, path=path, limits=limits)
+            answer = pickle.dumps((document, chunk_document(document, split)))
+        except IngestError as error:
+            answer = pickle.dumps(str(error))
+        except MemoryError:
+            answer = pickle.dumps(f"{printable(path)}: {_MEMORY}")
+        _send(answers, answer, b"%d" % _peak_memory())
+
+
+def _hold_to(memory: int) -> None:
+    """Let this process take *memory* more bytes than it has, on Linux."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415  # not on Windows
+
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])
+        soft = min(pages * resource.getpagesize() + memory, _MOST_MB * 1_000_000)
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _leave_when_overdue(seconds: int) -> None:
+    """Let this process not go on for ever, should the caller be killed while it reads."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415  # not on Windows
+
+        soft = int(time.process_time()) + seconds + 5
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def _peak_memory() -> int:
+    """Return the most bytes that this process has held; 0 where that is unknown."""
+    try:
+        status = Path("/proc/self/status").read_text("ascii", "replace")
+    except OSError:
+        return 0
+    found = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
+def _send(stream: IO[bytes], *parts: bytes) -> None:
+    stream.write(_HEADER.pack(*map(len, parts)))
+    for part in parts:
+        stream.write(part)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> tuple[bytes, bytes]:
+    """Return the two parts that come next, both empty where the stream ends before."""
+    header = stream.read(_HEADER.size)
+    if len(header) < _HEADER.size:
+        return b"", b""
+    sizes = _HEADER.unpack(header)
+    parts = tuple(stream.read(size) for size in sizes)
+    return (parts[0], parts[1]) if tuple(map(len, parts)) == sizes else (b"", b"")
