@@ -78,6 +78,7 @@ def asked_for(query: AnswerQuery, of: AnswerFacets) -> bool:
             not query.document or query.document in names,
             all(word.casefold() in words for word in _normal(query.about)),
             query.parts or of.complete,
+            query.among is None or of.trace_id in query.among,
         )
     )
 
@@ -106,8 +107,9 @@ def made_query(of: random.Random) -> AnswerQuery:
         "document": of.choice(("doc-1", "Title 2", f"{3:064x}", "another")),
         "about": of.choice(("leave", "ANNUAL", "GRÖSSE", "a_b", "100", "café leave", "lea")),
         "parts": True,
+        "among": tuple(f"{seq:032x}" for seq in of.sample(range(900), of.choice((0, 40, 500)))),
     }
-    weights = [1 if name == "trace_id" else 6 for name in choices]
+    weights = [{"trace_id": 1, "among": 2}.get(name, 6) for name in choices]
     chosen = set(of.choices(list(choices), weights, k=of.randint(0, 4)))
     return AnswerQuery(**{name: value for name, value in choices.items() if name in chosen})
 

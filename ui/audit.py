@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -14,6 +15,7 @@ from ui.audit_filters import ask_answers
 from ui.audit_log import draw_log
 from ui.audit_replay import draw_replay
 from ui.audit_trends import draw_trends
+from ui.run import own_answers
 
 if TYPE_CHECKING:
     from certirag.ports import AuditLog
@@ -23,6 +25,10 @@ VIEWS: Final = ("Log", "Answers", "Trends", "Replay", "Changed documents")
 VIEW_HELP: Final = (
     "Answers, Trends and Replay speak of the answers that the filters ask for; "
     "Log and Changed documents of all."
+)
+OWN_ONLY: Final = (
+    "Here are the answers of this session. Those of everybody are shown where the operator of this "
+    "server has set CERTIRAG_AUDIT_EVERYONE=true, and by `certirag audit` on the server."
 )
 # Whether this session began at the address of one answer.
 _LINKED: Final = "audit_linked"
@@ -36,9 +42,12 @@ def audit_page() -> None:
     log = services.shared().services.audit_log
     if follow_link():
         st.session_state[_LINKED] = True
+    everyone = services.shows_everyone()
+    # What leans on changed documents is everybody's.
+    views = VIEWS if everyone else VIEWS[:-1]
     view = st.segmented_control(
         "View",
-        VIEWS,
+        views,
         default="Answers" if st.session_state.get(_LINKED) else "Log",
         required=True,
         key="audit-view",
@@ -46,20 +55,23 @@ def audit_page() -> None:
         bind="query-params",
         label_visibility="collapsed",
     )
-    if view == LOG or view not in VIEWS:
+    if view == LOG or view not in views:
         draw_log(log)
     elif view == CHANGED:
         draw_changed(log)
     elif view == ANSWERS and open_trace():
         draw_open_one(log)
     else:
-        _draw_asked(log, view, ask_answers())
+        among = None if everyone else own_answers()
+        if not everyone:
+            st.caption(OWN_ONLY)
+        _draw_asked(log, view, replace(ask_answers(), among=among))
 
 
 def _draw_asked(log: AuditLog, view: str, query: AnswerQuery) -> None:
     found = log.count(query)
     if not found:
-        _draw_none(log)
+        _draw_none(log, AnswerQuery(among=query.among))
     elif view == ANSWERS:
         draw_answers(log, query, found)
     else:
@@ -67,8 +79,10 @@ def _draw_asked(log: AuditLog, view: str, query: AnswerQuery) -> None:
         draw_trends(log, query) if view == TRENDS else draw_replay(log, query)
 
 
-def _draw_none(log: AuditLog) -> None:
-    if log.count(AnswerQuery()):
+def _draw_none(log: AuditLog, every: AnswerQuery) -> None:
+    if log.count(every):
         st.info("No answer in the log is asked for. Widen the period, or take a filter away.")
+    elif every.among is not None:
+        st.info("This session has no answer yet. Ask a question, or check a draft, and come back.")
     else:
         st.info("The log holds no answer yet. Ask a question, or check a draft, and come back.")

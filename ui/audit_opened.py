@@ -13,6 +13,7 @@ from ui import services
 from ui.answer import show_answer
 from ui.controls import choose_mode
 from ui.inert import draw_facts, draw_lines, draw_text
+from ui.run import own_answers
 
 if TYPE_CHECKING:
     from certirag.core.certificate import AnswerRecord
@@ -93,7 +94,8 @@ def _newer(log: AuditLog, row: AnswerRow) -> list[AnswerRow]:
     of = row.facets
     if not of.question.strip():
         return []
-    page = log.search(AnswerQuery(about=of.question[:512]), limit=50)
+    among = None if services.shows_everyone() else own_answers()
+    page = log.search(AnswerQuery(about=of.question[:512], among=among), limit=50)
     same = [r for r in page.rows if r.index > row.index and r.facets.question == of.question]
     return same[:_MOST_NEWER]
 

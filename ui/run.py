@@ -51,6 +51,8 @@ STAGES: Final[dict[Way, tuple[str, ...]]] = {
     ),
 }
 _PLANT: Final = "plant_asked"
+_OWN: Final = "own_answers"
+MOST_OWN: Final = 500
 _NO_ANSWER: Final = "The audit log could not be written, so no answer is shown. "
 _NO_MORE: Final = (
     "The audit log could not be written, so the answer goes no further than what was recorded. "
@@ -129,6 +131,12 @@ def kept_export(key: str) -> bytes:
     return kept if isinstance(kept, bytes) else b""
 
 
+def own_answers() -> tuple[str, ...]:
+    """Return the trace ids of the answers that this session got, oldest first."""
+    kept = st.session_state.get(_OWN, ())
+    return kept if isinstance(kept, tuple) else ()
+
+
 def kept_error(key: str) -> str:
     """Return what the last run under *key* failed with, "" when it did not: text from outside."""
     kept = st.session_state.get(_error_key(key), "")
@@ -137,6 +145,12 @@ def kept_error(key: str) -> str:
 
 def _error_key(key: str) -> str:
     return f"{key}_error"
+
+
+def _own(trace_id: str) -> None:
+    """Remember that this session got the answer *trace_id*; the oldest of many are forgotten."""
+    others = (one for one in own_answers() if one != trace_id)
+    st.session_state[_OWN] = (*others, trace_id)[-MOST_OWN:]
 
 
 def _stage(way: Way, done: int) -> int:
@@ -163,6 +177,7 @@ def _keep(key: str, way: Way, parts: Callable[[], Iterator[SignedAnswer]]) -> No
         with services.shared().lock:
             for part in parts():
                 st.session_state[key] = part.export
+                _own(part.trace_id)
     except AuditError as error:
         begun = _NO_MORE if kept_export(key) else _NO_RECORD[way]
         st.session_state[_error_key(key)] = begun + str(error)

@@ -45,6 +45,14 @@ def offers_audit() -> bool:
         return False
 
 
+def shows_everyone() -> bool:
+    """Say whether the audit page shows the answers of all users, and not a session's own alone."""
+    try:
+        return read_settings().audit_everyone
+    except CertiRAGError:
+        return False
+
+
 def indexes_home() -> Path:
     """Return the folder whose sub-folders are the corpora on this server."""
     return read_settings().home / "indexes"

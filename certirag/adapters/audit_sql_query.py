@@ -258,6 +258,8 @@ def _by_index(query: AnswerQuery) -> list[Select[int]]:
         )
         if value
     ]
+    if query.among is not None:
+        few.append(select(_FACET.seq).where(_FACET.trace_id.in_(map(indexed_text, query.among))))
     if query.document:
         few.append(select(_citing(query.document).subquery().c.seq))
     if query.reasons:
@@ -282,6 +284,8 @@ def _conditions(query: AnswerQuery) -> list[_Test]:
         for column, values in equal.items()
         if any(values)
     ]
+    if query.among is not None:
+        asked.append(_Aside(_FACET.trace_id).in_(map(indexed_text, query.among)))
     at, grounding = _Aside(_FACET.at_ms), _Aside(_FACET.grounding)
     if query.since:
         asked.append(at >= _moment(query.since))

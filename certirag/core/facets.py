@@ -68,7 +68,8 @@ class AnswerQuery:
     bound the grounding score, the second exclusive. *model* is a verifier's or generator's name,
     *state* a render state of at least one claim, *document* a doc_id, title or SHA-256 of one
     that is cited. *about* names whole words that the question holds, all of them, in any order.
-    *parts* also asks for the unfinished parts of streamed answers.
+    *parts* also asks for the unfinished parts of streamed answers. *among* holds trace ids, and
+    asks for those alone: for none where it is empty.
     """
 
     trace_id: str = ""
@@ -85,6 +86,7 @@ class AnswerQuery:
     document: str = ""
     about: str = ""
     parts: bool = False
+    among: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,9 @@ def _log_hostile(services: Services, number: int) -> str:
 def app(home, tmp_path_factory) -> Iterator[str]:
     """Serve the app over that home; its first visitor may come to any page."""
     folder = tmp_path_factory.mktemp("app")
-    process, address = serve("asgi.py", folder, CERTIRAG_HOME=str(home.folder))
+    process, address = serve(
+        "asgi.py", folder, CERTIRAG_HOME=str(home.folder), CERTIRAG_AUDIT_EVERYONE="true"
+    )
     yield f"{address}/audit"
     stop(process)
 

@@ -50,6 +50,13 @@ def test_strict_is_the_default_and_an_unknown_mode_is_dropped(open_page) -> None
     assert CONTRADICTED not in chips_of(_asked(open_page, mode="evil"))
 
 
+def test_an_answer_is_remembered_as_the_session_s_own(open_page) -> None:
+    """The audit page shows a session no other answers; it is remembered once."""
+    at = _asked(open_page)
+    assert at.session_state["own_answers"] == ("a" * 32,)
+    assert _button(at, "Ask").click().run().session_state["own_answers"] == ("a" * 32,)
+
+
 def test_switching_the_mode_runs_the_pipeline_once(open_page, stage) -> None:
     """The kept export is drawn again; nothing is asked again."""
     at = _asked(open_page)

@@ -66,6 +66,7 @@ def log(stage, tmp_path, monkeypatch) -> SqlAuditLog:
     )
     shared = services.Shared(fake)  # type: ignore[arg-type]
     monkeypatch.setattr(services, "shared", lambda: shared)
+    monkeypatch.setenv("CERTIRAG_AUDIT_EVERYONE", "true")
     return made
 
 
@@ -398,6 +399,39 @@ def test_hostile_text_stays_inert(log, open_page, _name, text) -> None:
             assert text not in sink.value
     if "\x00" not in text and len(text) < 400:  # a database holds no U+0000, an index no novel
         assert inert_html(text) in html_of(_view(open_page, "Trends"))
+
+
+def _as_session(open_page, *own: int):
+    """Open the page as a session that got the answers *own*."""
+    at = open_page("audit")
+    at.session_state["own_answers"] = tuple(f"{number:032x}" for number in own)
+    return at.run()
+
+
+def test_a_session_sees_its_own_answers_alone(log, open_page, monkeypatch) -> None:
+    """What others asked is in no view, filter or download, unless the operator has opened it."""
+    monkeypatch.delenv("CERTIRAG_AUDIT_EVERYONE")
+    at = _as_session(open_page, 2, 5)
+    assert at.segmented_control(key="audit-view").options == list(VIEWS[:-1])
+    for view in VIEWS[1:-1]:
+        shown = at.segmented_control(key="audit-view").set_value(view).run()
+        assert not shown.exception
+        html = html_of(shown)
+        assert not any(f"Question {number}?" in html for number in (0, 1, 3, 4))
+    shown = at.segmented_control(key="audit-view").set_value("Answers").run()
+    assert all(f"Question {number}?" in html_of(shown) for number in (2, 5))
+    assert len(shown.selectbox(key="audit-opened").options) == 2
+    shown.text_input(key="audit-trace").set_value(f"{3:032x}").run()
+    assert "Question 3?" not in html_of(shown)
+    assert any("No answer in the log is asked for" in info.value for info in shown.info)
+
+
+def test_a_new_session_has_no_answers(log, open_page, monkeypatch) -> None:
+    """It is told that it has none, and not that the log has none."""
+    monkeypatch.setenv("CERTIRAG_AUDIT_EVERYONE", "false")
+    at = _view(open_page, "Answers")
+    assert any("This session has no answer yet" in info.value for info in at.info)
+    assert "Question" not in html_of(at)
 
 
 def test_the_page_can_be_taken_away(log, open_page, monkeypatch) -> None:

@@ -34,13 +34,19 @@ def test_hostile_titles_and_reasons_are_inert(open_page, monkeypatch, _name, tex
 
 
 @pytest.mark.parametrize(
-    ("page", "readers"), [("true", "everybody who uses this app"), ("false", "its operator")]
+    ("page", "everyone", "readers"),
+    [
+        ("true", "true", "everybody who uses this app"),
+        ("true", "false", "its operator"),
+        ("false", "true", "its operator"),
+    ],
 )
 def test_what_is_kept_of_uploads_is_said_before_they_are_made(
-    open_page, monkeypatch, page, readers
+    open_page, monkeypatch, page, everyone, readers
 ) -> None:
     """The files are gone with the session; what answers quote is in the log, for whom is said."""
     monkeypatch.setenv("CERTIRAG_AUDIT_PAGE", page)
+    monkeypatch.setenv("CERTIRAG_AUDIT_EVERYONE", everyone)
     at = open_page("ask")
     captions = captions_of(at)
     assert any("session's memory" in text for text in captions)
