@@ -320,14 +320,8 @@ def ingest_paths(
         key=services.key,
         trusted=services.trusted,
     )
-    return IngestReport(
-        directory,
-        len(corpus.documents),
-        len(corpus.chunks),
-        report.embedded,
-        report.written,
-        reasons,
-    )
+    found = (len(corpus.documents), len(corpus.chunks))
+    return IngestReport(directory, *found, report.embedded, report.written, reasons)
 
 
 def index_of_paths(
@@ -351,28 +345,22 @@ def index_of_uploads(
 def _read(paths: Sequence[Path], services: Services, progress: Progress) -> Corpus:
     from certirag.ingest.collect import read_corpus
 
-    limits = read_limits(services.settings)
     with reading_process(services.settings) as read:
-        return read_corpus(paths, limits=limits, read=read, progress=progress)
+        return read_corpus(paths, limits=read.limits, read=read, progress=progress)
 
 
 def reading_process(settings: Settings) -> ReadingProcess:
     """Return what reads documents within the limits that *settings* set; use it in a ``with``."""
     from certirag.ingest.apart import ReadingProcess
 
-    pipeline = None if settings.sentences == "rules" else settings.sentences
-    return ReadingProcess(read_limits(settings), pipeline)
+    return ReadingProcess(read_limits(settings), settings.sentences)
 
 
 def read_limits(settings: Settings) -> Limits:
     """Return the limits on one document that *settings* set."""
     from certirag.ingest.extract import Limits
 
-    return Limits(
-        max_bytes=settings.max_file_bytes,
-        max_pages=settings.max_pages,
-        max_seconds=settings.max_file_seconds,
-    )
+    return Limits(settings.max_file_bytes, settings.max_pages, settings.max_file_seconds)
 
 
 def _in_memory(

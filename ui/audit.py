@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LOG, ANSWERS, TRENDS, REPLAY, CHANGED = "Log", "Answers", "Trends", "Replay", "Changed documents"
 VIEWS: Final = ("Log", "Answers", "Trends", "Replay", "Changed documents")
+OWN_VIEWS: Final = ("Log", "Answers", "Trends", "Replay")  # what leans on documents is everybody's
 VIEW_HELP: Final = (
     "Answers, Trends and Replay speak of the answers that the filters ask for; "
     "Log and Changed documents of all."
@@ -43,11 +44,9 @@ def audit_page() -> None:
     if follow_link():
         st.session_state[_LINKED] = True
     everyone = services.shows_everyone()
-    # What leans on changed documents is everybody's.
-    views = VIEWS if everyone else VIEWS[:-1]
     view = st.segmented_control(
         "View",
-        views,
+        VIEWS if everyone else OWN_VIEWS,
         default="Answers" if st.session_state.get(_LINKED) else "Log",
         required=True,
         key="audit-view",
@@ -55,10 +54,10 @@ def audit_page() -> None:
         bind="query-params",
         label_visibility="collapsed",
     )
-    if view == LOG or view not in views:
-        draw_log(log)
-    elif view == CHANGED:
+    if view == CHANGED and everyone:
         draw_changed(log)
+    elif view not in OWN_VIEWS or view == LOG:
+        draw_log(log)
     elif view == ANSWERS and open_trace():
         draw_open_one(log)
     else:

@@ -55,7 +55,7 @@ _MEMORY: Final = "reading it takes more memory than its size allows; split it or
 class ReadingProcess:
     """Reads documents one by one in a process that starts with the first (`DocumentReader`).
 
-    *pipeline* is what `sentence_splitter` takes. Called with the bytes and the relative path of a
+    *sentences* is "rules" or what `sentence_splitter` takes. Called with the bytes and the relative path of a
     document, it returns the document and its chunks. Raises IngestError, one line, for what cannot
     be read and for what takes more time or memory than *limits* allow. Memory is limited on Linux
     alone: elsewhere a process cannot be held to it. *peak_memory* is the most bytes that the
@@ -64,8 +64,8 @@ class ReadingProcess:
 
     peak_memory: int = 0
 
-    def __init__(self, limits: Limits, pipeline: str | None = None) -> None:
-        self._limits, self._pipeline = limits, pipeline
+    def __init__(self, limits: Limits, sentences: str = "rules") -> None:
+        self.limits, self._sentences = limits, sentences
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -89,7 +89,7 @@ class ReadingProcess:
             late.set()
             process.kill()
 
-        timer = threading.Timer(self._limits.max_seconds, end)
+        timer = threading.Timer(self.limits.max_seconds, end)
         timer.start()
         try:
             with suppress(BrokenPipeError):  # it ended while it was given the file
@@ -102,7 +102,7 @@ class ReadingProcess:
         name, self.peak_memory = printable(path), int(memory or 0)
         if late.is_set():
             raise IngestError(
-                f"{name}: reading it took more than {self._limits.max_seconds:,} seconds; "
+                f"{name}: reading it took more than {self.limits.max_seconds:,} seconds; "
                 "split it or raise CERTIRAG_MAX_FILE_SECONDS"
             )
         if not answer:
@@ -113,11 +113,11 @@ class ReadingProcess:
         return read  # type: ignore[no-any-return]  # what `serve` sends
 
     def _begin(self) -> subprocess.Popen[bytes]:
-        limits = (self._limits.max_bytes, self._limits.max_pages, self._limits.max_seconds)
+        limits = (self.limits.max_bytes, self.limits.max_pages, self.limits.max_seconds)
         # Nothing of the folder that the user happens to stand in is imported.
         paths = os.pathsep.join(p for p in sys.path if p and Path(p).is_absolute())
         self._process = subprocess.Popen(  # noqa: S603  # this interpreter on this package
-            [sys.executable, "-P", "-c", _SERVE, *map(str, limits), self._pipeline or ""],
+            [sys.executable, "-P", "-c", _SERVE, *map(str, limits), self._sentences],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -145,9 +145,9 @@ class _Unpickler(pickle.Unpickler):
 
 def serve() -> None:
     """Read what standard input holds, document by document, and write each to standard output."""
-    *numbers, pipeline = sys.argv[1:]
+    *numbers, sentences = sys.argv[1:]
     most_bytes, most_pages, most_seconds = map(int, numbers)
-    split = sentence_splitter(pipeline or None)
+    split = sentence_splitter(None if sentences == "rules" else sentences)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a parser prints is no answer
     while (request := _receive(requests)) != (b"", b""):
