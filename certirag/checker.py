@@ -177,7 +177,7 @@ SHAPES: Final[dict[str, str]] = {
 }
 
 Object = dict[str, Any]
-Verdict = Literal["VALID", "STALE", "TAMPERED"]
+Verdict = Literal["VALID", "STALE", "NOT-REPRODUCIBLE", "TAMPERED"]
 
 
 class Whole(int):
@@ -237,22 +237,27 @@ class Report:
 def check(
     data: bytes,
     keys: Mapping[str, Ed25519PublicKey] | Trust,
-    sources: Collection[str] | None = None,
+    sources: Collection[str] | Mapping[str, Path] | None = None,
 ) -> Report:
     """Return the verdict on an export's bytes, whatever they are; nothing is raised.
 
-    *keys* are pinned by key id. *sources* are the SHA-256 of today's files, None: not compared.
+    *keys* are pinned by key id. *sources* are the SHA-256 of today's files, None: not compared;
+    where they name the files too, the attached sentences are looked for in those that are text.
     """
     try:
         record, reason = _examine(data, keys)
         stale = "" if sources is None else stale_place(record, sources)
+        files = sources if isinstance(sources, Mapping) and not stale else {}
+        altered, note = _looked_up(record, files) if files else ("", "")
     except Broken as broken:
         return Report("TAMPERED", broken.code, visible(str(broken)))
     except Exception as error:  # noqa: BLE001  # what cannot be checked does not hold
         return Report("TAMPERED", "json", f"the check broke ({type(error).__name__})")
     if stale:
         return Report("STALE", "source", visible(stale), record)
-    return Report("VALID", "", visible(reason), record)
+    if altered:
+        return Report("NOT-REPRODUCIBLE", "quote", visible(altered), record)
+    return Report("VALID", "", visible(reason + note), record)
 
 
 def _examine(data: bytes, keys: Mapping[str, Ed25519PublicKey] | Trust) -> tuple[Object, str]:
@@ -895,6 +900,9 @@ def _require_summary(record: Object) -> None:
 
 # What is said, and today's sources.
 
+_PLAIN_TEXT: Final = (".txt", ".text")
+_MARKED_UP: Final = (".md", ".markdown", ".html", ".htm", ".csv", ".tsv", ".jsonl")
+
 
 def stale_place(record: Object, sources: Collection[str]) -> str:
     """Return which document and sentence of the evidence *sources* lack, "" when none."""
@@ -911,6 +919,39 @@ def stale_place(record: Object, sources: Collection[str]) -> str:
                     f"{document} has changed or is not among the sources; it is quoted as {where}"
                 )
     return ""
+
+
+def _looked_up(record: Object, files: Mapping[str, Path]) -> tuple[str, str]:
+    """Return an attached sentence that its plain text lacks, or "", and how many were looked for.
+
+    Letters and digits are compared, for a reader of documents may join lines. A document in
+    another format may hold them where this program cannot find them: that is said.
+    """
+    evidence = _Evidence(record["retrieval"]["chunks"])
+    attached = [place for r in record["verification"] for place in evidence.attached(r)]
+    found, texts = 0, dict[str, str]()
+    for chunk, span in attached:
+        digest = chunk["source"]["sha256"]
+        suffix = files[digest].suffix.lower()
+        if digest not in texts:
+            data = files[digest].read_bytes() if suffix in (*_PLAIN_TEXT, *_MARKED_UP) else b""
+            try:
+                texts[digest] = _letters(data.decode("utf-8"))
+            except UnicodeDecodeError:
+                texts[digest] = ""
+        stands = _letters(span["sentence"]) in texts[digest]
+        if not stands and texts[digest] and suffix in _PLAIN_TEXT:
+            said = f"{_cut(chunk['source']['title'])} does not say {_cut(span['sentence'], 200)}"
+            return f"{said}, which is quoted from it", ""
+        found += stands
+    return "", (
+        f"; {found} of {len(attached)} attached sentences stand in their sources as text, the "
+        "others are not compared"
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())
 
 
 def _cut(text: str, length: int = 60) -> str:
@@ -986,13 +1027,13 @@ def _read(path: Path) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _digests(paths: Iterable[Path]) -> set[str]:
-    """Return the SHA-256 of every file of *paths*, in folders at any depth."""
-    found = set()
+def _digests(paths: Iterable[Path]) -> dict[str, Path]:
+    """Return every file of *paths*, in folders at any depth, by its SHA-256."""
+    found = {}
     for path in paths:
         for file in [f for f in path.rglob("*") if f.is_file()] if path.is_dir() else [path]:
             with file.open("rb") as opened:
-                found.add(hashlib.file_digest(opened, "sha256").hexdigest())
+                found[hashlib.file_digest(opened, "sha256").hexdigest()] = file
     return found
 
 

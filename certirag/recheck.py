@@ -73,7 +73,7 @@ def check_file(
             raise InputError(f"{source}: there is no such file or folder: check the path")
     found = collect(sources, limits=read_limits(settings)) if sources else ()
     files = {sha256_hex(source.data): source for source in found if isinstance(source, Found)}
-    report = check_under(data, pinned, files if sources else None)
+    report = check_under(data, pinned, frozenset(files) if sources else None)
     if report.verdict != "VALID" or not (rescore or sources):
         return Checked(report.verdict, report.code, report.reason)
     try:

@@ -13,7 +13,7 @@ SOURCES = sorted(
     path for folder in ("certirag", "ui", "app_pages") for path in (ROOT / folder).rglob("*.py")
 )
 # The checker is one file on purpose: an auditor takes it along and reads it in a sitting.
-LONGEST = {"checker.py": 1000}
+LONGEST = {"checker.py": 1050}
 WORDS = {"utils", "helpers", "helper", "manager", "util", "misc", "common"}
 
 

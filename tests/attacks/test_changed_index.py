@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from certirag import checker
 from certirag.adapters.index_local_format import CHUNKS, CURRENT, MANIFEST, SIGNATURE
 from certirag.bootstrap import build_services, ingest_paths, open_index
 from certirag.core.certificate import AnswerRecord, open_export
+from certirag.core.envelope import raw_public_key
 from certirag.core.text import sha256_hex
 from certirag.errors import CorpusError
 from certirag.pipeline import answer_question
@@ -154,3 +156,47 @@ def test_what_was_changed_is_not_carried_over(
     assert report.written
     assert report.embedded == report.chunks
     assert any("27 days" in chunk.text for chunk in open_index(index, services).chunks())
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "said"),
+    [
+        ("leave.txt", "NOT-REPRODUCIBLE", "does not say “Staff get 97 days"),
+        (
+            "leave.md",
+            "VALID",
+            "0 of 1 attached sentences stand in their sources as text, the others",
+        ),
+    ],
+)
+def test_the_one_file_checker_looks_quotations_up(
+    services: Services,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    verdict: str,
+    said: str,
+) -> None:
+    """It denies what plain text does not say, and says what it did not compare."""
+    folder, index = tmp_path / "documents", tmp_path / "index"
+    folder.mkdir()
+    text = "LEAVE\n\nStaff get 27 days of leave\na year. Leave is asked for in writing.\n"
+    (folder / name).write_text(text, "utf-8")
+    ingest_paths([folder], index, services, lambda *_: None)
+    willing = replace(services, settings=replace(services.settings, foreign_index=True))
+    key = tmp_path / "key.hex"
+    key.write_text(raw_public_key(services.key.public_key()).hex())
+
+    def told() -> tuple[int, str]:
+        path, _ = answered(index, willing, tmp_path)
+        code = checker.main([str(path), "--public-key", str(key), "--sources", str(folder)])
+        return code, capsys.readouterr().out
+
+    code, line = told()
+    assert code == 0
+    assert "1 of 1 attached sentences stand in their sources as text" in line
+    change(index, "27 days", "97 days")
+    code, line = told()
+    assert line.startswith(verdict)
+    assert said in line
+    assert code == (0 if verdict == "VALID" else 4)
