@@ -12,8 +12,6 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test prove fix demo screenshots
 
-# Nobody but the user of this machine reaches a loopback address: the audit page shows all there.
-run: export CERTIRAG_AUDIT_EVERYONE ?= $(if $(filter 127.0.0.1 localhost ::1,$(HOST)),true,false)
 run: $(VENV)/installed demo
 	@echo "Opening CertiRAG on http://$(HOST):$(PORT) (Ctrl-C ends it)"
 	@$(BIN)/streamlit run asgi.py --server.port $(PORT) --server.address $(HOST) \

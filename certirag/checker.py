@@ -5,7 +5,7 @@ It shares no code with the program that made the export; it can be copied out an
     python checker.py FILE… --public-key FILE [--sources PATH…] [--json]
     python checker.py FILE… --trust FILE --root FILE [--sources PATH…] [--json]
 
-Exit code 0: every file is VALID. 4: one is TAMPERED or STALE. 2: it could not be asked.
+Exit code 0: every file is VALID. 4: one is not. 2: it could not be asked.
 Section signs are those of that document; `_examine` holds the steps of its §4 in their order.
 """
 
@@ -23,6 +23,7 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn
@@ -237,18 +238,18 @@ class Report:
 def check(
     data: bytes,
     keys: Mapping[str, Ed25519PublicKey] | Trust,
-    sources: Collection[str] | Mapping[str, Path] | None = None,
+    sources: Collection[str] | Mapping[str, SourceText] | None = None,
 ) -> Report:
     """Return the verdict on an export's bytes, whatever they are; nothing is raised.
 
     *keys* are pinned by key id. *sources* are the SHA-256 of today's files, None: not compared;
-    where they name the files too, the attached sentences are looked for in those that are text.
+    where they come with their texts, the attached sentences are looked for in these.
     """
     try:
         record, reason = _examine(data, keys)
         stale = "" if sources is None else stale_place(record, sources)
-        files = sources if isinstance(sources, Mapping) and not stale else {}
-        altered, note = _looked_up(record, files) if files else ("", "")
+        texts = sources if isinstance(sources, Mapping) and not stale else {}
+        altered, note = _looked_up(record, texts) if texts else ("", "")
     except Broken as broken:
         return Report("TAMPERED", broken.code, visible(str(broken)))
     except Exception as error:  # noqa: BLE001  # what cannot be checked does not hold
@@ -902,6 +903,8 @@ def _require_summary(record: Object) -> None:
 
 _PLAIN_TEXT: Final = (".txt", ".text")
 _MARKED_UP: Final = (".md", ".markdown", ".html", ".htm", ".csv", ".tsv", ".jsonl")
+# Is it plain text, which must hold every sentence that is quoted from it; and its text, or "".
+SourceText = tuple[bool, str]
 
 
 def stale_place(record: Object, sources: Collection[str]) -> str:
@@ -921,37 +924,32 @@ def stale_place(record: Object, sources: Collection[str]) -> str:
     return ""
 
 
-def _looked_up(record: Object, files: Mapping[str, Path]) -> tuple[str, str]:
+def _looked_up(record: Object, texts: Mapping[str, SourceText]) -> tuple[str, str]:
     """Return an attached sentence that its plain text lacks, or "", and how many were looked for.
 
-    Letters and digits are compared, for a reader of documents may join lines. A document in
-    another format may hold them where this program cannot find them: that is said.
+    A run of blanks is one, for a reader of documents may join lines, and nothing else is changed:
+    2.7 days are not 27. A document in another format may hold what this program cannot find.
     """
     evidence = _Evidence(record["retrieval"]["chunks"])
     attached = [place for r in record["verification"] for place in evidence.attached(r)]
-    found, texts = 0, dict[str, str]()
+    found = 0
     for chunk, span in attached:
-        digest = chunk["source"]["sha256"]
-        suffix = files[digest].suffix.lower()
-        if digest not in texts:
-            data = files[digest].read_bytes() if suffix in (*_PLAIN_TEXT, *_MARKED_UP) else b""
-            try:
-                texts[digest] = _letters(data.decode("utf-8"))
-            except UnicodeDecodeError:
-                texts[digest] = ""
-        stands = _letters(span["sentence"]) in texts[digest]
-        if not stands and texts[digest] and suffix in _PLAIN_TEXT:
+        plain, text = texts[chunk["source"]["sha256"]]
+        sentence = _one_line(span["sentence"])
+        if sentence and sentence in text:
+            found += 1
+        elif plain:
             said = f"{_cut(chunk['source']['title'])} does not say {_cut(span['sentence'], 200)}"
             return f"{said}, which is quoted from it", ""
-        found += stands
     return "", (
         f"; {found} of {len(attached)} attached sentences stand in their sources as text, the "
         "others are not compared"
     )
 
 
-def _letters(text: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())
+def _one_line(text: str) -> str:
+    kept = (" " if c in "\ufffe\uffff" or unicodedata.category(c) == "Cc" else c for c in text)
+    return " ".join("".join(kept).split())
 
 
 def _cut(text: str, length: int = 60) -> str:
@@ -994,7 +992,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             keys: Any = open_trust(_read(options.trust), read_key(options.root))
         else:
             keys = {key_id(key): key for key in map(read_key, options.public_key)}
-        sources = None if options.sources is None else _digests(options.sources)
+        sources = None if options.sources is None else _sources(options.sources)
         reports = [(str(path), check(_read(path), keys, sources)) for path in options.files]
     except (OSError, Unusable) as error:
         sys.stderr.write(f"checker: {visible(str(error))}\n")
@@ -1027,13 +1025,21 @@ def _read(path: Path) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _digests(paths: Iterable[Path]) -> dict[str, Path]:
+def _sources(paths: Iterable[Path]) -> dict[str, SourceText]:
     """Return every file of *paths*, in folders at any depth, by its SHA-256."""
-    found = {}
+    found: dict[str, SourceText] = {}
     for path in paths:
         for file in [f for f in path.rglob("*") if f.is_file()] if path.is_dir() else [path]:
-            with file.open("rb") as opened:
-                found[hashlib.file_digest(opened, "sha256").hexdigest()] = file
+            suffix = file.suffix.lower()
+            text, is_text = "", suffix in (*_PLAIN_TEXT, *_MARKED_UP)
+            data = file.read_bytes() if is_text else b""
+            with io.BytesIO(data) if is_text else file.open("rb") as opened:
+                digest = hashlib.file_digest(opened, "sha256").hexdigest()
+            with suppress(UnicodeDecodeError):
+                text = _one_line(data.decode("utf-8"))
+            read = (text != "" and suffix in _PLAIN_TEXT, text)
+            # The same bytes under the name of another format do not make them any less plain.
+            found[digest] = max(found.get(digest, read), read)
     return found
 
 

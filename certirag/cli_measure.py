@@ -150,9 +150,10 @@ def _bench_audit(options: argparse.Namespace) -> int:
 def _bench_reading(options: argparse.Namespace, settings: Settings) -> int:
     from certirag.eval.bench_reading import reading_report_lines, run_reading_bench  # noqa: PLC0415
 
-    if options.data or options.questions or options.verifier or options.folder:
+    given = (options.data, options.questions, options.verifier, options.folder, options.limit)
+    if any(given) or options.repeat > 1 or options.entries != AUDIT_ENTRIES:
         raise InputError(
-            "--reading makes its own documents: leave --data, --questions, --verifier, --folder out"
+            "--reading makes its own documents: give it no option but --out and --json"
         )
     _require_folder(options.out)
     report = run_reading_bench(settings, say_progress)

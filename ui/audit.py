@@ -24,12 +24,10 @@ LOG, ANSWERS, TRENDS, REPLAY, CHANGED = "Log", "Answers", "Trends", "Replay", "C
 VIEWS: Final = ("Log", "Answers", "Trends", "Replay", "Changed documents")
 OWN_VIEWS: Final = ("Log", "Answers", "Trends", "Replay")  # what leans on documents is everybody's
 VIEW_HELP: Final = (
-    "Answers, Trends and Replay speak of the answers that the filters ask for; "
-    "Log and Changed documents of all."
+    "Answers, Trends and Replay speak of the answers that the filters ask for, the others of all."
 )
 OWN_ONLY: Final = (
-    "Here are the answers of this session. Those of everybody are shown where the operator of this "
-    "server has set CERTIRAG_AUDIT_EVERYONE=true, and by `certirag audit` on the server."
+    "Here are the answers of this session. Whoever operates this server can let everybody see all."
 )
 # Whether this session began at the address of one answer.
 _LINKED: Final = "audit_linked"

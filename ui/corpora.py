@@ -173,8 +173,9 @@ def _session_index(
     identities: tuple[tuple[str, str], ...],  # noqa: ARG001  # the cache key
     _documents: tuple[Upload, ...],
 ) -> tuple[LocalIndex, tuple[str, ...]]:
-    # Without the lock of the models: whoever asks meanwhile does not wait for these documents.
-    index, skipped = index_of_uploads(
-        list(_documents), services.shared().services, lambda _line, _done, _total: None
-    )
+    common = services.shared()
+    with common.uploads:
+        index, skipped = index_of_uploads(
+            list(_documents), common.services, lambda _line, _done, _total: None
+        )
     return index, tuple(skipped)

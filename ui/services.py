@@ -25,10 +25,15 @@ _CORPUS_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
 @dataclass(frozen=True)
 class Shared:
-    """The services and the lock that lets one answer at a time use the models."""
+    """The services, the lock that lets one answer at a time use the models, and *uploads*.
+
+    Who asks does not wait for what others upload; who uploads waits where two are read already,
+    so that many sessions together take no more memory than two.
+    """
 
     services: Services
     lock: threading.Lock = field(default_factory=threading.Lock)
+    uploads: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(2))
 
 
 @st.cache_resource(show_spinner="Starting the models")

@@ -11,7 +11,7 @@ import json
 import random
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from certirag.bootstrap import reading_process
@@ -140,10 +140,15 @@ def _docx(size: int, chance: random.Random) -> bytes:
         f"<w:p><w:r><w:t>{paragraph}</w:t></w:r></w:p>"
         for paragraph in _paragraphs(int(size * _PACKED), chance)
     )
+    return docx_file(text)
+
+
+def docx_file(body: str) -> bytes:
+    """Return a Word file whose body is the WordprocessingML *body*."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _DOCX_PARTS.items():
-            archive.writestr(name, content.replace("TEXT", text))
+            archive.writestr(name, content.replace("TEXT", body))
     return out.getvalue()
 
 
@@ -171,6 +176,11 @@ def _pdf(size: int, chance: random.Random) -> bytes:
             b"/Resources<</Font<</F 3 0 R>>>>>>" % (5 + 2 * at)
         )
         parts.append(b"<</Length %d>>stream\n%b\nendstream" % (len(content), content))
+    return pdf_file(parts)
+
+
+def pdf_file(parts: Sequence[bytes]) -> bytes:
+    """Return a PDF of the objects *parts*, numbered from 1, of which the first is the catalogue."""
     out, places = io.BytesIO(), []
     out.write(b"%PDF-1.7\n")
     for number, part in enumerate(parts, 1):
@@ -184,7 +194,7 @@ def _pdf(size: int, chance: random.Random) -> bytes:
 
 
 _PACKED: Final = 4.0  # characters for each packed byte of a docx
-_PDF_TEXT: Final = 0.93  # characters for each byte of a PDF
+_PDF_TEXT: Final = 0.92  # characters for each byte of a PDF
 _OFFICE: Final = "http://schemas.openxmlformats.org"
 _DOCX_PARTS: Final = {
     "[Content_Types].xml": (

@@ -50,16 +50,19 @@ _MADE: Final = {
 _HEADER: Final = struct.Struct(">QQ")
 _SERVE: Final = "from certirag.ingest.apart import serve; serve()"
 _MEMORY: Final = "reading it takes more memory than its size allows; split it or save it anew"
+_ENDED: Final = (
+    "the process that read it broke: too much memory, or damaged; split it or save it anew"
+)
 
 
 class ReadingProcess:
     """Reads documents one by one in a process that starts with the first (`DocumentReader`).
 
-    *sentences* is "rules" or what `sentence_splitter` takes. Called with the bytes and the relative path of a
-    document, it returns the document and its chunks. Raises IngestError, one line, for what cannot
-    be read and for what takes more time or memory than *limits* allow. Memory is limited on Linux
-    alone: elsewhere a process cannot be held to it. *peak_memory* is the most bytes that the
-    process has held at a time when it gave its last document; 0 where that is unknown.
+    *sentences* is "rules" or what `sentence_splitter` takes. Called with the bytes and the relative
+    path of a document, it returns the document and its chunks. Raises IngestError, one line, for
+    what cannot be read and for what takes more time or memory than *limits* allow. Memory is
+    limited on Linux alone: elsewhere a process cannot be held to it. *peak_memory* is the most
+    bytes that the process has held when it gave its last document; 0 where that is unknown.
     """
 
     peak_memory: int = 0
@@ -81,7 +84,12 @@ class ReadingProcess:
 
     def __call__(self, data: bytes, path: str) -> tuple[Document, tuple[EvidenceChunk, ...]]:
         """Return the document that *data*, found under *path*, holds, and its chunks."""
-        process = self._process or self._begin()
+        name = printable(path)
+        try:
+            process = self._process or self._begin()
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise IngestError(f"{name}: no process can be started to read it: {reason}") from error
         late = threading.Event()
         answer, memory = b"", b""
 
@@ -94,23 +102,26 @@ class ReadingProcess:
         try:
             with suppress(BrokenPipeError):  # it ended while it was given the file
                 _send(cast("IO[bytes]", process.stdin), os.fsencode(path), data)
-            answer, memory = _receive(cast("IO[bytes]", process.stdout))
+            answer, memory = _receive(cast("IO[bytes]", process.stdout), most=_MOST_MB * 1_000_000)
         finally:
             timer.cancel()
-            if not answer or len(data) > _KEPT_BELOW:
+            if not answer or late.is_set() or len(data) > _KEPT_BELOW:
                 self._end()
-        name, self.peak_memory = printable(path), int(memory or 0)
         if late.is_set():
             raise IngestError(
                 f"{name}: reading it took more than {self.limits.max_seconds:,} seconds; "
                 "split it or raise CERTIRAG_MAX_FILE_SECONDS"
             )
         if not answer:
-            raise IngestError(f"{name}: {_MEMORY}")
-        read = _Unpickler(io.BytesIO(answer)).load()
+            raise IngestError(f"{name}: {_ENDED}")
+        try:
+            read, self.peak_memory = _opened(answer), int(memory)
+        except Exception as error:
+            self._end()
+            raise IngestError(f"{name}: {_ENDED}") from error
         if isinstance(read, str):
             raise IngestError(read)
-        return read  # type: ignore[no-any-return]  # what `serve` sends
+        return read
 
     def _begin(self) -> subprocess.Popen[bytes]:
         limits = (self.limits.max_bytes, self.limits.max_pages, self.limits.max_seconds)
@@ -121,7 +132,7 @@ class ReadingProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
+            env={**_without_secrets(), "PYTHONPATH": paths},
             start_new_session=True,  # an interrupt reaches the caller, who ends this
         )
         return self._process
@@ -141,6 +152,25 @@ class _Unpickler(pickle.Unpickler):
             message = f"{module}.{name} is no part of a document"
             raise pickle.UnpicklingError(message)
         return _MADE[name]
+
+
+def _opened(answer: bytes) -> str | tuple[Document, tuple[EvidenceChunk, ...]]:
+    """Return the document of *answer* and its chunks, or the line that says why there is none.
+
+    Raises whatever it may where a process that somebody took over sends something else.
+    """
+    read = _Unpickler(io.BytesIO(answer)).load()
+    if isinstance(read, str):
+        return read
+    document, chunks = read
+    if not isinstance(document, Document) or {type(chunk) for chunk in chunks} - {EvidenceChunk}:
+        raise pickle.UnpicklingError("no document and chunks")
+    return document, tuple(chunks)
+
+
+def _without_secrets() -> dict[str, str]:
+    """Return the environment without settings: keys of models and databases are among them."""
+    return {name: of for name, of in os.environ.items() if not name.startswith("CERTIRAG_")}
 
 
 def serve() -> None:
@@ -205,11 +235,13 @@ def _send(stream: IO[bytes], *parts: bytes) -> None:
     stream.flush()
 
 
-def _receive(stream: IO[bytes]) -> tuple[bytes, bytes]:
-    """Return the two parts that come next, both empty where the stream ends before."""
+def _receive(stream: IO[bytes], *, most: int | None = None) -> tuple[bytes, bytes]:
+    """Return the two parts that come next, both empty where there are none within *most* bytes."""
     header = stream.read(_HEADER.size)
     if len(header) < _HEADER.size:
         return b"", b""
     sizes = _HEADER.unpack(header)
+    if most is not None and sum(sizes) > most:
+        return b"", b""
     parts = tuple(stream.read(size) for size in sizes)
     return (parts[0], parts[1]) if tuple(map(len, parts)) == sizes else (b"", b"")

@@ -159,14 +159,11 @@ def test_what_was_changed_is_not_carried_over(
 
 
 @pytest.mark.parametrize(
-    ("name", "verdict", "said"),
+    ("name", "days", "verdict", "said"),
     [
-        ("leave.txt", "NOT-REPRODUCIBLE", "does not say “Staff get 97 days"),
-        (
-            "leave.md",
-            "VALID",
-            "0 of 1 attached sentences stand in their sources as text, the others",
-        ),
+        ("leave.txt", "97", "NOT-REPRODUCIBLE", "does not say “Staff get 97 days"),
+        ("leave.txt", "2⁷", "NOT-REPRODUCIBLE", "does not say “Staff get 2⁷ days"),
+        ("leave.md", "97", "VALID", "0 of 1 attached sentences stand in their sources as text, "),
     ],
 )
 def test_the_one_file_checker_looks_quotations_up(
@@ -174,6 +171,7 @@ def test_the_one_file_checker_looks_quotations_up(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     name: str,
+    days: str,
     verdict: str,
     said: str,
 ) -> None:
@@ -195,7 +193,7 @@ def test_the_one_file_checker_looks_quotations_up(
     code, line = told()
     assert code == 0
     assert "1 of 1 attached sentences stand in their sources as text" in line
-    change(index, "27 days", "97 days")
+    change(index, "27 days", f"{days} days")
     code, line = told()
     assert line.startswith(verdict)
     assert said in line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import hashlib
 import json
 import re
 import subprocess
@@ -443,6 +444,31 @@ def test_it_compares_sources(tmp_path: Path, pub: Path) -> None:
     assert (done.returncode, done.stdout.split()[0]) == (4, "STALE")
     for part in ("Leave policy", "leave.md", "leave#c1", "s1", "Full-time employees receive"):
         assert part in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "code"),
+    [
+        ("a.txt", "27 days of annual leave per", ""),
+        ("a.txt", "27 days of\n\tannual\r\n leave per", ""),
+        ("a.txt", "2.7 days of annual leave per", "quote"),
+        ("a.txt", "2 7 days of annual leave per", "quote"),
+        ("a.txt", "-27 days of annual leave per", "quote"),
+        ("a.txt", "27² days of annual leave per", "quote"),
+        ("a.txt", "27 Days of annual leave per", "quote"),
+        ("a.txt", "27 days of an\u00adnual leave per", "quote"),
+        ("a.md", "2.7 days of annual leave per", ""),
+        ("a.pdf", "2.7 days of annual leave per", ""),
+    ],
+)
+def test_plain_text_says_what_is_quoted_from_it(
+    tmp_path: Path, name: str, said: str, code: str
+) -> None:
+    """Line breaks and tabs apart, to the letter; other formats are left to the program itself."""
+    (tmp_path / name).write_bytes(f"Full-time employees receive {said} calendar year.".encode())
+    (text,) = checker._sources([tmp_path]).values()
+    digest = hashlib.sha256(b"leave").hexdigest()  # which the builder records
+    assert checker.check(EXPORT, TRUSTED, {digest: text}).code == code
 
 
 def test_text_of_a_file_is_printed_inert() -> None:

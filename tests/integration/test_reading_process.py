@@ -8,14 +8,14 @@ import pickle
 import re
 import subprocess
 import sys
-import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from certirag.errors import IngestError
+from certirag.eval.bench_reading import docx_file, pdf_file
 from certirag.ingest import apart
 from certirag.ingest.apart import ReadingProcess
 from certirag.ingest.chunk import chunk_document
@@ -25,10 +25,6 @@ from certirag.ingest.sentences import sentence_splitter
 
 CORPORA = Path(__file__).resolve().parents[2] / "fixtures" / "corpora"
 FILES = sorted(path for path in CORPORA.rglob("*") if path.is_file())
-DOCX_BODY = (
-    '<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/'
-    'wordprocessingml/2006/main"><w:body>%s</w:body></w:document>'
-)
 
 
 @pytest.fixture(scope="module")
@@ -70,45 +66,26 @@ def _pdf_bomb() -> bytes:
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<<>>>>",
         b"<</Length %d/Filter/FlateDecode>>stream\n%b\nendstream" % (len(stream), stream),
     )
-    out, places = io.BytesIO(b"%PDF-1.7\n"), []
-    out.seek(0, io.SEEK_END)
-    for number, part in enumerate(parts, 1):
-        places.append(out.tell())
-        out.write(b"%d 0 obj%b\nendobj\n" % (number, part))
-    start = out.tell()
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    out.write(b"xref\n0 5\n0000000000 65535 f \n%b" % table)
-    out.write(b"trailer<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % start)
-    return out.getvalue()
+    return pdf_file(parts)
 
 
 def _docx_bomb() -> bytes:
     """Return a docx of under 1 MB whose text unpacks to 150 MB, within what one may unpack to."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        types = (
-            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
-            'relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/'
-            'vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
-        )
-        archive.writestr("[Content_Types].xml", types)
-        archive.writestr(
-            "_rels/.rels",
-            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-            '<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/'
-            'relationships/officeDocument" Target="word/document.xml"/></Relationships>',
-        )
-        body = "<w:p><w:r><w:t>The fee is four euros.</w:t></w:r></w:p>" * 2_500_000
-        archive.writestr("word/document.xml", DOCX_BODY % body)
-    return out.getvalue()
+    return docx_file("<w:p><w:r><w:t>The fee is four euros.</w:t></w:r></w:p>" * 2_500_000)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
-@pytest.mark.parametrize(("bomb", "name"), [(_pdf_bomb, "a.pdf"), (_docx_bomb, "a.docx")])
-def test_a_bomb_is_refused_and_the_next_document_is_read(bomb: object, name: str) -> None:
-    """The process that reads stays under 300 MB, and this one does not grow with it."""
-    assert callable(bomb)
+@pytest.mark.parametrize(
+    ("bomb", "name", "reason"),
+    [(_pdf_bomb, "a.pdf", apart._ENDED), (_docx_bomb, "a.docx", apart._MEMORY)],
+)
+def test_a_bomb_is_refused_and_the_next_document_is_read(
+    bomb: Callable[[], bytes], name: str, reason: str
+) -> None:
+    """The process that reads stays under 300 MB, and this one does not grow with it.
+
+    PDFium ends its process where it gets no memory; Python says so and goes on.
+    """
     data = bomb()
     assert len(data) < 3_000_000
     script = (
@@ -131,7 +108,7 @@ def test_a_bomb_is_refused_and_the_next_document_is_read(bomb: object, name: str
         [sys.executable, "-c", script], input=data, capture_output=True, check=True, timeout=300
     )
     line, text, own, reader = done.stdout.decode().splitlines()
-    assert line == f"{name}: {apart._MEMORY}"
+    assert line == f"{name}: {reason}"
     assert text == "The fee is 4 euros."
     assert int(own) < 200
     assert int(reader) < 300
@@ -159,6 +136,60 @@ def test_nothing_but_documents_is_made_of_what_it_sends() -> None:
     ):
         with pytest.raises(pickle.UnpicklingError, match="is no part of a document"):
             apart._Unpickler(io.BytesIO(payload)).load()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pickle.dumps(subprocess.Popen),
+        pickle.dumps(7),
+        pickle.dumps(("a", "b", "c")),
+        pickle.dumps(("a", ())),
+        b"no pickle",
+        pickle.dumps("x")[:-1],
+    ],
+)
+def test_what_is_no_document_is_one_line(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a process that a hostile file took over answers; the next document is read."""
+    script = (
+        "import sys\n"
+        "from certirag.ingest import apart\n"
+        "apart._receive(sys.stdin.buffer)\n"
+        f"apart._send(sys.stdout.buffer, {answer!r}, b'1')\n"
+        "sys.stdin.buffer.read()\n"
+    )
+    monkeypatch.setattr(apart, "_SERVE", script)
+    with ReadingProcess(Limits()) as read:
+        with pytest.raises(IngestError, match=r"a\.txt: the process that read it broke"):
+            read(b"The fee is 4 euros.", "a.txt")
+        monkeypatch.undo()
+        assert read(b"The fee is 4 euros.", "b.txt")[0].path == "b.txt"
+
+
+def test_an_endless_answer_is_not_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said to be longer than any document is not read into memory."""
+    script = "import sys; sys.stdout.buffer.write(b'\\xff' * 16); sys.stdout.flush(); input()"
+    monkeypatch.setattr(apart, "_SERVE", script)
+    with (
+        ReadingProcess(Limits()) as read,
+        pytest.raises(IngestError, match=r"a\.txt: the process that read it broke"),
+    ):
+        read(b"The fee is 4 euros.", "a.txt")
+
+
+def test_settings_are_not_given_to_the_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A process that a hostile file took over finds no key of a model or a database there."""
+    monkeypatch.setenv("CERTIRAG_LLM_API_KEY", "secret")
+    seen = tmp_path / "seen"
+    script = f"import os; open({str(seen)!r}, 'w').write('\\n'.join(sorted(os.environ)))"
+    monkeypatch.setattr(apart, "_SERVE", script)
+    with ReadingProcess(Limits()) as read, pytest.raises(IngestError):
+        read(b"The fee is 4 euros.", "a.txt")
+    names = seen.read_text().splitlines()
+    assert "PATH" in names
+    assert not [name for name in names if name.startswith("CERTIRAG_")]
 
 
 def test_a_process_ends_with_its_reader() -> None:
