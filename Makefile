@@ -10,7 +10,7 @@ CORPORA := policy finance clinical
 export CERTIRAG_HOME ?= $(HOME)/.local/share/certirag
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test prove fix demo screenshots
+.PHONY: run test prove fuzz fix demo screenshots
 
 run: $(VENV)/installed demo
 	@echo "Opening CertiRAG on http://$(HOST):$(PORT) (Ctrl-C ends it)"
@@ -39,6 +39,15 @@ prove: $(VENV)/installed-dev
 	@CERTIRAG_FUZZ=$(FUZZ) nice $(BIN)/python -m pytest -q -n 3 -m hypothesis tests
 	@echo "Mutants of the gate, the rules and the policy"; nice $(BIN)/python scripts/mutate.py --jobs 4
 	@echo "Every bit of ten real certificates, by both checkers"; nice $(BIN)/python scripts/flip_bits.py --jobs 4
+
+# Inputs that reach new lines, SECONDS for each reader; Linux. Goes on from those of the last time.
+SECONDS ?= 600
+FUZZED := html md txt csv jsonl json checker
+fuzz: $(VENV)/installed-dev
+	@$(BIN)/pip install --quiet atheris==3.0.0
+	@for target in $(FUZZED); do echo "$$target, $(SECONDS) seconds"; \
+		PYTHONPATH=.:tests nice $(BIN)/python scripts/fuzz.py $$target $(VENV)/fuzz/$$target \
+		-max_total_time=$(SECONDS) -verbosity=0 || exit 1; done
 
 fix: $(VENV)/installed-dev
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

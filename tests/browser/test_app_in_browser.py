@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 
 from certirag.bootstrap import open_log
 from certirag.core.facets import AnswerQuery
+from certirag.eval.bench_reading import docx_file
 from certirag.settings import read_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -67,7 +68,12 @@ def _write_hostile(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def app(home, tmp_path_factory) -> Iterator[str]:
     """Serve the app over that home."""
-    process, address = serve("asgi.py", tmp_path_factory.mktemp("app"), CERTIRAG_HOME=str(home))
+    process, address = serve(
+        "asgi.py",
+        tmp_path_factory.mktemp("app"),
+        CERTIRAG_HOME=str(home),
+        CERTIRAG_MAX_FILE_SECONDS="15",
+    )
     yield address
     stop(process)
 
@@ -166,6 +172,33 @@ def test_hostile_drafts_stay_inert(visit, app) -> None:
     page.get_by_text("Download audit JSON").wait_for()
     assert page.locator(CHIP).count() == page.locator('[class*="st-key-claim-"]').count() > 0
     _assert_inert(visited)
+
+
+def test_others_are_answered_while_the_worst_files_are_read(visit, app) -> None:
+    """What unpacks to 150 MB or takes quadratic time ends in a line, and holds up nobody else."""
+    uploading, asking = visit(app).page, visit(f"{app}/?corpus=policy").page
+    uploading.get_by_text("Add your own documents").click()
+    attributes = " ".join(f"a{number}=1" for number in range(800_000))
+    bomb = docx_file("<w:p><w:r><w:t>The fee is four euros.</w:t></w:r></w:p>" * 2_500_000)
+    asking.get_by_label("Question").fill("How many days of annual leave do full-time staff get?")
+    uploading.locator("input[type=file]").first.set_input_files(
+        [
+            {"name": name, "mimeType": kind, "buffer": data}
+            for name, kind, data in (
+                ("bomb.docx", "application/octet-stream", bomb),
+                ("slow.html", "text/html", f"<p {attributes}>The fee is 4 euros.</p>".encode()),
+                ("fee.txt", "text/plain", b"The fee for a new card is four euros."),
+            )
+        ]
+    )
+    reading = uploading.get_by_text("Reading your documents")
+    reading.wait_for()
+    asking.get_by_role("button", name="Ask", exact=True).click()
+    asking.get_by_text("Download audit JSON").wait_for()
+    expect(reading).to_be_visible()
+    uploading.get_by_text("Not read (2)").click(timeout=60_000)
+    uploading.get_by_text("more memory than its size allows").first.wait_for()
+    uploading.get_by_text("more than 15 seconds").first.wait_for()
 
 
 def test_an_upload_is_searched_in_this_session_only(visit, app) -> None:
