@@ -7,6 +7,7 @@ by now the figures of two networks and two settings on it have been seen. `docum
 by another such writer: version 4 of the network was tried on it once, with six settings, and so was the one before.
 `documents_late.jsonl` is by a third such writer: its first run was that of version 5. `documents_seventh.jsonl`
 is the newest, by a fourth: version 5 had 31 of 120 and 2 of 160 there, and a later one that does not ship 37 and 2.
+Version 6 was measured on all of them before it was shipped, and so were two that were not.
 """
 
 from __future__ import annotations
@@ -28,25 +29,25 @@ HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
 # and 120 in the first two, of 160 and 120 in the last, of 240 and 180 in the others.
 MOST_WRONG = {
     "documents": 1,
-    "documents_blind": 1,
+    "documents_blind": 0,
     "documents_plain": 2,
     "documents_unseen": 0,
     "documents_fresh": 2,
-    "documents_late": 1,
+    "documents_late": 2,
     "documents_seventh": 2,
 }
 LEAST_RIGHT = {
-    "documents": 27,
-    "documents_blind": 29,
-    "documents_plain": 21,
-    "documents_unseen": 49,
-    "documents_fresh": 34,
-    "documents_late": 54,
-    "documents_seventh": 31,
+    "documents": 28,
+    "documents_blind": 34,
+    "documents_plain": 26,
+    "documents_unseen": 55,
+    "documents_fresh": 44,
+    "documents_late": 59,
+    "documents_seventh": 35,
 }
 
 # Of 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.
-QUESTIONS = {"documents_late": (30, 3)}
+QUESTIONS = {"documents_late": (31, 2)}
 
 
 def _rows(name: str) -> list[tuple[Row, bool, str]]:
