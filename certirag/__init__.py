@@ -16,8 +16,6 @@ __all__ = ["__version__", "ask", "verify"]
 
 def __getattr__(name: str) -> Any:
     """Load the Python interface when it is first used, so that imports stay light."""
-    if name == "ask":
-        return import_module("certirag.notebook").ask
-    if name == "verify":
-        return import_module("certirag.verify")
+    if name in {"ask", "verify"}:
+        return getattr(import_module("certirag.notebook"), name)
     raise AttributeError(f"module 'certirag' has no attribute {name!r}")

@@ -2,6 +2,6 @@
 
 import sys
 
-from certirag.cli import main
+from certirag.cli.main import main
 
 sys.exit(main())

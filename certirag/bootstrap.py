@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, cast
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter, ValidationError
 
-from certirag.adapters.audit_sql import SqlAuditLog, file_url, is_begun
-from certirag.audit.keys import has_signing_key, key_that_may_sign, signing_key, trusted_keys
-from certirag.audit.retention_file import retention_in_force
-from certirag.core.generation import Strategy
+from certirag.adapters.log_sql.sql_log import SqlAuditLog, file_url, is_begun
+from certirag.answers.draft import PROMPT_OF
+from certirag.answers.services import AnswerWriter, Services
+from certirag.core.generation import PromptText, Strategy, read_prompt_text
 from certirag.core.policy import Policy
-from certirag.core.prompts import PromptText, read_prompt_text
-from certirag.drafting import PROMPT_OF
 from certirag.errors import CertiRAGError, InputError, PolicyError
 from certirag.ports import (
     AuditLog,
@@ -30,15 +28,16 @@ from certirag.ports import (
     SentenceSplitter,
     Verifier,
 )
+from certirag.proof.keys import has_signing_key, key_that_may_sign, signing_key, trusted_keys
+from certirag.proof.retention_files import retention_in_force
 from certirag.retrieve.preselect import PreselectionRules
 from certirag.retrieve.preselect import Strategy as Relevance
-from certirag.services import Services, Writer
 from certirag.settings import ASSETS, STRATEGIES, Settings, read_language_model_access
-from certirag.verify.proposals import correction_strategy
+from certirag.verification.proposals import correction_strategy
 
 if TYPE_CHECKING:
-    from certirag.adapters.index_local import LocalIndex
-    from certirag.adapters.index_local_store import IngestReport
+    from certirag.adapters.index.index_store import IngestReport
+    from certirag.adapters.index.local import LocalIndex
     from certirag.ingest.apart import ReadingProcess
     from certirag.ingest.collect import Corpus
     from certirag.ingest.extract import Limits
@@ -119,15 +118,18 @@ def grant_role(settings: Settings, role: str, *, erases: bool) -> None:
 
     The settings connect as the owner of the tables. AuditError for a role that nothing binds.
     """
-    from certirag.adapters.audit_sql_roles import grant_application_role, grant_retention_role
+    from certirag.adapters.log_sql.roles_of_database import (
+        grant_application_role,
+        grant_retention_role,
+    )
 
     (grant_retention_role if erases else grant_application_role)(settings.audit_url, role)
 
 
 def scrub_log(settings: Settings) -> None:
     """Take the bytes of what was erased out of the database's files; AuditError when it cannot."""
-    from certirag.adapters.audit_sql_engine import AuditDatabase
-    from certirag.adapters.audit_sql_erase import owns_contents, scrub
+    from certirag.adapters.log_sql.engine import AuditDatabase
+    from certirag.adapters.log_sql.erase import owns_contents, scrub
 
     database = AuditDatabase(settings.audit_url or file_url(settings.home / "audit.sqlite3"))
     if not owns_contents(database):
@@ -137,7 +139,7 @@ def scrub_log(settings: Settings) -> None:
     scrub(database)
 
 
-def make_writer(generator: str, strategy: str) -> Writer | None:
+def make_writer(generator: str, strategy: str) -> AnswerWriter | None:
     """Return the language model *generator* with its prompts; None for ``extractive``.
 
     ``openai:MODEL`` asks the endpoint of CERTIRAG_LLM_URL, ``llamacpp:FILE`` opens a GGUF file
@@ -148,19 +150,19 @@ def make_writer(generator: str, strategy: str) -> Writer | None:
     if generator == "extractive":
         return None
     prompts = {name: _prompt(name) for name in PROMPT_OF.values()}
-    return Writer(_language_model(generator), cast("Strategy", strategy), prompts)
+    return AnswerWriter(_language_model(generator), cast("Strategy", strategy), prompts)
 
 
 def _language_model(generator: str) -> LanguageModel:
     kind, _, model = generator.partition(":")
     if kind == "openai" and model:
-        from certirag.adapters.llm_endpoint import Endpoint
-        from certirag.adapters.llm_openai import OpenAiModel
+        from certirag.adapters.llm.endpoint import Endpoint
+        from certirag.adapters.llm.openai import OpenAiModel
 
         access = read_language_model_access()
         return OpenAiModel(model, Endpoint(access.url, access.key))
     if kind == "llamacpp" and model:
-        from certirag.adapters.llm_llamacpp import LlamaCppModel
+        from certirag.adapters.llm.llamacpp import LlamaCppModel
 
         return LlamaCppModel(model)
     message = f"unknown generator {generator!r}: choose extractive, openai:MODEL or llamacpp:FILE"
@@ -178,10 +180,12 @@ def _prompt(name: str) -> PromptText:
 def make_embedder(name: str) -> Embedder:
     """Return the embedder *name*: ``embedded``, or any sentence-transformers model."""
     if name == "embedded":
-        from certirag.adapters.embedder_onnx import OnnxEmbedder
+        from certirag.adapters.embedders.minilm import OnnxEmbedder
 
         return OnnxEmbedder(ASSETS / "models" / "embedder")
-    from certirag.adapters.embedder_sentence_transformers import SentenceTransformersEmbedder
+    from certirag.adapters.embedders.sentence_transformers_embedder import (
+        SentenceTransformersEmbedder,
+    )
 
     return SentenceTransformersEmbedder(name)
 
@@ -189,18 +193,18 @@ def make_embedder(name: str) -> Embedder:
 def make_reranker(name: str, embedder: Embedder) -> Reranker:
     """Return the reranker *name*: ``late-interaction``, or any cross-encoder model."""
     if name == "late-interaction":
-        from certirag.adapters.reranker_late_interaction import LateInteractionReranker
+        from certirag.adapters.rerankers.late_interaction import LateInteractionReranker
 
         return LateInteractionReranker(embedder)
-    from certirag.adapters.reranker_cross_encoder import CrossEncoderReranker
+    from certirag.adapters.rerankers.cross_encoder import CrossEncoderReranker
 
     return CrossEncoderReranker(name)
 
 
 def make_reader(name: str, embedder: Embedder) -> Reader:
     """Return the reader *name*, which was fitted with the embedder that ships and asks that one."""
-    from certirag.adapters.embedder_onnx import OnnxEmbedder
-    from certirag.adapters.reader_embedded import open_reader
+    from certirag.adapters.embedders.minilm import OnnxEmbedder
+    from certirag.adapters.networks.reader import open_reader
 
     own = embedder if isinstance(embedder, OnnxEmbedder) else make_embedder("embedded")
     return open_reader(name, ASSETS / "models", own)
@@ -218,28 +222,28 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
 
     ``embedded`` and ``reading`` are the small and the larger network that ship; ``nli:MODEL``,
     ``minicheck:MODEL`` and ``hhem:MODEL`` open a model that the user has, by its hub name or
-    directory; ``reading:DIR`` is a larger network as `certirag.train` makes one of MPNet;
+    directory; ``reading:DIR`` is a larger network as `training` makes one of MPNet;
     ``llm:MODEL`` asks the endpoint of CERTIRAG_LLM_URL; and
     ``cascade:CHEAP,STRONG,LOW,HIGH,AGREED`` (the numbers may be left out) asks two of the others.
     """
     kind, _, model = name.partition(":")
     if name == "lexical":
-        from certirag.adapters.verifier_lexical import LexicalVerifier
+        from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
 
         return LexicalVerifier(embedder)
     if name == "embedded":
-        from certirag.adapters.verifier_embedded import EmbeddedVerifier
+        from certirag.adapters.verifiers.embedded_verifier import EmbeddedVerifier
 
         return EmbeddedVerifier(ASSETS / "models" / "verifier")
     if name == "reading" or (kind == "reading" and model):
-        from certirag.adapters.verifier_embedded import ReadingVerifier
+        from certirag.adapters.verifiers.embedded_verifier import ReadingVerifier
 
         return ReadingVerifier(Path(model) if model else ASSETS / "models" / "verifier-large")
     if kind == "cascade" and model:
         return _cascade(model, embedder)
     if kind == "llm" and model:
-        from certirag.adapters.llm_endpoint import Endpoint
-        from certirag.adapters.verifier_llm import LlmVerifier
+        from certirag.adapters.llm.endpoint import Endpoint
+        from certirag.adapters.verifiers.llm_verifier import LlmVerifier
 
         access = read_language_model_access()
         return LlmVerifier(model, Endpoint(access.url, access.key))
@@ -250,21 +254,21 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
 
 def _local_verifier(kind: str, model: str) -> Verifier:
     if kind == "nli":
-        from certirag.adapters.verifier_nli import NliVerifier
+        from certirag.adapters.verifiers.nli import NliVerifier
 
         return NliVerifier(model)
     if kind == "minicheck":
-        from certirag.adapters.verifier_minicheck import MiniCheckVerifier
+        from certirag.adapters.verifiers.minicheck import MiniCheckVerifier
 
         return MiniCheckVerifier(model)
-    from certirag.adapters.verifier_hhem import HhemVerifier
+    from certirag.adapters.verifiers.hhem import HhemVerifier
 
     return HhemVerifier(model)
 
 
 def _cascade(parts: str, embedder: Embedder) -> Verifier:
     """Return the cascade of *parts*: two verifiers, the ends of the band, what both agree on."""
-    from certirag.adapters.verifier_cascade import AGREED, HIGH, LOW, CascadeVerifier
+    from certirag.adapters.verifiers.cascade import AGREED, HIGH, LOW, CascadeVerifier
 
     names = [part.strip() for part in parts.split(",")]
     numbers = names[2:]
@@ -287,7 +291,7 @@ def _cascade(parts: str, embedder: Embedder) -> Verifier:
 
 def open_index(directory: Path, services: Services) -> LocalIndex:
     """Return the index in *directory*; CorpusError as in `LocalIndex.open`."""
-    from certirag.adapters.index_local import LocalIndex
+    from certirag.adapters.index.local import LocalIndex
 
     return LocalIndex.open(
         directory,
@@ -305,7 +309,7 @@ def ingest_paths(
     Raises InputError when none of it can be evidence: an empty index answers nothing, and the
     old one is left as it is.
     """
-    from certirag.adapters.index_local_store import IngestReport, stored_corpus, write_corpus
+    from certirag.adapters.index.index_store import IngestReport, stored_corpus, write_corpus
 
     corpus = _read(paths, services, progress)
     reasons = tuple(skipped.reason for skipped in corpus.skipped)
@@ -366,7 +370,7 @@ def read_limits(settings: Settings) -> Limits:
 def _in_memory(
     corpus: Corpus, services: Services, progress: Progress
 ) -> tuple[LocalIndex, tuple[str, ...]]:
-    from certirag.adapters.index_local import LocalIndex
+    from certirag.adapters.index.local import LocalIndex
 
     reasons = tuple(skipped.reason for skipped in corpus.skipped)
     if not corpus.chunks:

@@ -206,7 +206,7 @@ class Unusable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class TrustFile:
     """Public keys by key id, good for the log *origin* alone and for their *ranges* of entries.
 
     A range is the first entry and the one before which the key's time ends (None: no end).
@@ -237,7 +237,7 @@ class Report:
 
 def check(
     data: bytes,
-    keys: Mapping[str, Ed25519PublicKey] | Trust,
+    keys: Mapping[str, Ed25519PublicKey] | TrustFile,
     sources: Collection[str] | Mapping[str, SourceText] | None = None,
 ) -> Report:
     """Return the verdict on an export's bytes, whatever they are; nothing is raised.
@@ -261,7 +261,7 @@ def check(
     return Report("VALID", "", visible(reason + note), record)
 
 
-def _examine(data: bytes, keys: Mapping[str, Ed25519PublicKey] | Trust) -> tuple[Object, str]:
+def _examine(data: bytes, keys: Mapping[str, Ed25519PublicKey] | TrustFile) -> tuple[Object, str]:
     """Take the steps of §4; return the signed record and what to say of it, or raise Broken."""
     export = strict_json(data, "json", "the file")
     if type(export) is not dict:
@@ -274,7 +274,7 @@ def _examine(data: bytes, keys: Mapping[str, Ed25519PublicKey] | Trust) -> tuple
         raise Broken("envelope", "the certificate is of another type, or not signed exactly once")
     _require_shape("LogProof", log, "log-proof", "the log's proof")
     keyid, sig = envelope["signatures"][0]["keyid"], envelope["signatures"][0]["sig"]
-    pinned = keys.keys if isinstance(keys, Trust) else keys
+    pinned = keys.keys if isinstance(keys, TrustFile) else keys
     key = pinned.get(keyid)
     if key is None or not _is_sound(keyid, key):
         raise Broken("untrusted-key", f"signed by the key {_cut(keyid, 16)}, which is not pinned")
@@ -286,7 +286,7 @@ def _examine(data: bytes, keys: Mapping[str, Ed25519PublicKey] | Trust) -> tuple
         raise Broken("subject", "the subject is not the digests of this answer and its sources")
     leaf = _leaf(log["leaf"], record)
     origin, size, root, signer = _checkpoint(log["checkpoint"], pinned)
-    if leaf["origin"] != origin or (isinstance(keys, Trust) and keys.origin != origin):
+    if leaf["origin"] != origin or (isinstance(keys, TrustFile) and keys.origin != origin):
         raise Broken("checkpoint", f"the checkpoint is of another log, {_cut(origin)}")
     if _root(leaf["index"], size, log["leaf"].encode("ascii"), log["path"]) != root:
         raise Broken("inclusion", f"entry {leaf['index']} is not in the log of the checkpoint")
@@ -474,7 +474,7 @@ def key_id(key: Ed25519PublicKey) -> str:
     return _sha256(_raw(key))
 
 
-def open_trust(data: bytes, root: Ed25519PublicKey) -> Trust:
+def open_trust(data: bytes, root: Ed25519PublicKey) -> TrustFile:
     """Return the keys of a trust file that the *root* key signed; Unusable otherwise."""
     try:
         envelope = strict_json(data, "trust", "the trust file")
@@ -498,7 +498,7 @@ def open_trust(data: bytes, root: Ed25519PublicKey) -> Trust:
             ranges[name] = (one["from_index"], until)
     except Broken as broken:
         raise Unusable(visible(str(broken))) from broken
-    return Trust(trust["origin"], keys, ranges)
+    return TrustFile(trust["origin"], keys, ranges)
 
 
 def _raw(key: Ed25519PublicKey) -> bytes:
@@ -509,8 +509,10 @@ def _is_sound(keyid: str, key: Ed25519PublicKey) -> bool:
     return key_id(key) == keyid and _raw(key) not in _SMALL_ORDER
 
 
-def _require_in_range(keys: Mapping[str, Ed25519PublicKey] | Trust, keyid: str, index: int) -> None:
-    first, until = keys.ranges[keyid] if isinstance(keys, Trust) else (0, None)
+def _require_in_range(
+    keys: Mapping[str, Ed25519PublicKey] | TrustFile, keyid: str, index: int
+) -> None:
+    first, until = keys.ranges[keyid] if isinstance(keys, TrustFile) else (0, None)
     if index < first or (until is not None and index >= until):
         raise Broken("key-range", f"the key {keyid[:16]} was not good for entry {index}")
 

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from certirag.answers.follow_ups import probe_answer
+from certirag.answers.pipeline import answer_question, verify_draft
+from certirag.answers.services import Services, SignedAnswer
 from certirag.bootstrap import build_services, index_of_paths, load_policy, open_index
 from certirag.errors import CertificateError
-from certirag.follow_ups import probe_answer
-from certirag.pipeline import answer_question, verify_draft
 from certirag.render import (
     Mode,
     Presentation,
@@ -23,7 +24,6 @@ from certirag.render import (
     presentation_html,
     presentation_text,
 )
-from certirag.services import Services, SignedAnswer
 from certirag.settings import read_settings
 
 PathLike = str | os.PathLike[str]

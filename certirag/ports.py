@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from certirag.core.facets import (
+from certirag.core.models import ModelIdentity
+from certirag.core.text import EvidenceChunk
+from certirag.core.verdict import Label
+from certirag.proof.facets import (
     AnswerFacets,
     AnswerPage,
     AnswerQuery,
@@ -15,10 +18,7 @@ from certirag.core.facets import (
     Grouping,
     TrendRow,
 )
-from certirag.core.log import EntryKind, LogProof
-from certirag.core.models import ModelIdentity
-from certirag.core.text import EvidenceChunk
-from certirag.core.verdict import Label
+from certirag.proof.log import EntryKind, LogProof
 
 if TYPE_CHECKING:  # numpy is a type here, not an import
     import numpy as np

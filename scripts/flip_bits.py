@@ -30,10 +30,10 @@ from flips import accepted_flips
 from playwright.async_api import Browser, async_playwright
 
 from certirag import checker
-from certirag.audit.keys import signing_key
+from certirag.answers.follow_ups import probe_answer
+from certirag.answers.pipeline import answer_question
 from certirag.bootstrap import build_services, index_of_paths
-from certirag.follow_ups import probe_answer
-from certirag.pipeline import answer_question
+from certirag.proof.keys import signing_key
 from certirag.settings import read_settings
 
 ROOT: Final = Path(__file__).resolve().parent.parent

@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["certirag", "gate_cases"]):
     from gate_cases import TRUSTED, export
 
     from certirag import checker
-    from certirag.core.strict_json import read_json
+    from certirag.drafting.strict_json import read_json
     from certirag.errors import IngestError, LanguageModelError
     from certirag.ingest.chunk import chunk_document
     from certirag.ingest.extract import Limits

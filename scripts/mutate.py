@@ -29,7 +29,9 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-TARGETS: Final = [f"certirag/render/{name}.py" for name in ("gate", "rules", "certify", "planted")]
+TARGETS: Final = [
+    f"certirag/render/{name}.py" for name in ("gate", "rules", "certify", "probe_verdicts")
+]
 TARGETS.append("certirag/core/policy.py")
 EQUIVALENT: Final = ROOT / "tests/proofs/equivalent_mutants.json"
 # Nearest first: most mutants die in the first file.

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from planted_contrasts import planted_contrasts, true_sentences
 
-from certirag.train.badges import main as measure
+from training.badges import main as measure
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 MEASURED: Final = ROOT / "assets" / "models" / "verifier" / "measured.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from certirag.core.schemas import published_schemas
+from certirag.proof.schemas import published_schemas
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "schemas"
 

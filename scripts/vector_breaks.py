@@ -25,8 +25,8 @@ from vector_exports import (
 from vector_limits import limit_records
 from vector_records import AGAINST, BASE, chunk, full, of_two_parts, probed, records, single
 
-from certirag.core.envelope import key_id
-from certirag.core.log import checkpoint_text
+from certirag.proof.envelope import key_id
+from certirag.proof.log import checkpoint_text
 
 # Every encoding of a point of order 1, 2, 4 or 8, with the sign bit and without.
 SMALL_ORDER: Final = tuple(

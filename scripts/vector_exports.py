@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from certirag.core.certificate import PREDICATE_TYPE, STATEMENT_TYPE, answer_digest
-from certirag.core.envelope import PAYLOAD_TYPE, key_id, raw_public_key
-from certirag.core.log import checkpoint_signature, checkpoint_text, commitment
-from certirag.core.merkle import leaf_hash, root_from_inclusion
-from certirag.core.trust import Trust, TrustedKey, trust_bytes
 from certirag.errors import CertificateError
+from certirag.proof.certificate import PREDICATE_TYPE, STATEMENT_TYPE, answer_digest
+from certirag.proof.envelope import PAYLOAD_TYPE, key_id, raw_public_key
+from certirag.proof.log import checkpoint_signature, checkpoint_text, commitment
+from certirag.proof.merkle import leaf_hash, root_from_inclusion
+from certirag.proof.trust import Trust, TrustedKey, trust_bytes
 
 KEYS: Final = tuple(Ed25519PrivateKey.from_private_bytes(bytes([n] * 32)) for n in range(1, 4))
 ROOT: Final = Ed25519PrivateKey.from_private_bytes(bytes([9] * 32))

@@ -25,8 +25,8 @@ from vector_records import (
     single,
 )
 
-from certirag.core.merkle import leaf_hash
 from certirag.core.policy import RISK_CLASSES
+from certirag.proof.merkle import leaf_hash
 
 FALSE_ORIGINS: Final = (
     "certirag",

@@ -6,12 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from certirag.core.certificate import (
-    AnswerRecord,
-    AnswerSummary,
-    RetrievalRecord,
-    record_json,
-)
 from certirag.core.citation import Citation, CitationJudgement, CitationsRecord, Correction
 from certirag.core.claim import Claim, ClaimIR, Quantity
 from certirag.core.generation import GenerationRecord, PromptIdentity
@@ -40,6 +34,12 @@ from certirag.core.text import (
     shared_context,
 )
 from certirag.core.verdict import QuestionRecord, SpanScore, VerificationResult
+from certirag.proof.certificate import (
+    AnswerRecord,
+    AnswerSummary,
+    RetrievalRecord,
+    record_json,
+)
 from certirag.render import certify
 
 BASE: Final = Policy("base", BASE_RULES)

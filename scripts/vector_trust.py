@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from vector_exports import KEYS, ORIGIN, ROOT, Json, Made, export, raw_hex, unspelled
 from vector_records import single
 
-from certirag.core.envelope import PAYLOAD_TYPE, envelope_json, key_id, sign
-from certirag.core.trust import TRUST_TYPE
+from certirag.proof.envelope import PAYLOAD_TYPE, envelope_json, key_id, sign
+from certirag.proof.trust import TRUST_TYPE
 
 SMALL: Final = "01" + "00" * 31
 Change = Callable[[Json], object]

@@ -20,15 +20,15 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from certirag.answers.draft import preselected
+from certirag.answers.pipeline import verify_draft
+from certirag.answers.services import Services
 from certirag.bootstrap import build_services, index_of_paths, make_writer
-from certirag.claim_ir.generate_interleaved import interleaved
-from certirag.core.certificate import open_export
-from certirag.drafting import preselected
+from certirag.drafting.interleaved import interleaved
 from certirag.errors import LanguageModelError
-from certirag.pipeline import verify_draft
 from certirag.ports import Index
+from certirag.proof.certificate import open_export
 from certirag.retrieve.hybrid import retrieve
-from certirag.services import Services
 from certirag.settings import read_settings
 
 CORPORA = Path(__file__).resolve().parents[1] / "fixtures" / "corpora"

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from certirag.core.facets import AnswerFacets, AnswerQuery, CitedDocument
+from certirag.proof.facets import AnswerFacets, AnswerQuery, CitedDocument
 
 BEGIN = datetime(2025, 12, 20, tzinfo=UTC)
 WORDS = ("leave", "Leave", "GRÖẞE", "größe", "annual", "100%", "a_b", "axb", "café", "cafe\u0301")

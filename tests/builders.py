@@ -10,11 +10,11 @@ from typing import Literal
 
 from gate_cases import KEY, POLICY, chunk, export, located, record, result, score
 
-from certirag.core.certificate import AnswerRecord, RetrievalRecord
 from certirag.core.claim import Claim, ClaimIR
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, RetrievalScores, SpanRef, sha256_hex
 from certirag.core.verdict import VerificationResult
+from certirag.proof.certificate import AnswerRecord, RetrievalRecord
 from certirag.render import certify
 
 ATTACKS = Path(__file__).resolve().parent.parent / "fixtures" / "attacks" / "strings.jsonl"

@@ -17,15 +17,15 @@ from fake_language_model import prompt_text
 from integration_fixtures import Bench
 from planted_counts import touched_errors
 
-from certirag.core.certificate import AnswerRecord, open_export
+from certirag.answers.draft import PROMPT_OF
+from certirag.answers.pipeline import stream_answer
+from certirag.answers.services import AnswerWriter, SignedAnswer
 from certirag.core.claim import Claim
 from certirag.core.generation import Strategy
 from certirag.core.models import ModelIdentity
 from certirag.core.text import sha256_hex
-from certirag.drafting import PROMPT_OF
-from certirag.pipeline import stream_answer
 from certirag.ports import Prompt, SentenceSplitter
-from certirag.services import SignedAnswer, Writer
+from certirag.proof.certificate import AnswerRecord, open_export
 
 _BLOCK: Final = re.compile(
     r"^<(?P<label>[^\n/]+) (?P<code>[0-9a-f]{16,64})>\n(?P<text>.*?)\n</(?P=label) (?P=code)>",
@@ -148,7 +148,7 @@ def wrote(
     if strategy is not None:
         model = model or DraftWriter(draft, strategy, services.split)
         prompts = {name: prompt_text(name) for name in PROMPT_OF.values()}
-        services = replace(services, writer=Writer(model, strategy, prompts))
+        services = replace(services, writer=AnswerWriter(model, strategy, prompts))
     answers = list(stream_answer(draft["question"], bench.index(draft["corpus"]), services))
     parts = tuple(open_export(answer.export, services.trusted) for answer in answers)
     assert [answer.complete for answer in answers] == [*[False] * (len(answers) - 1), True]

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from gate_cases import KEY, record
 
-from certirag.core.certificate import AnswerRecord, statement_bytes
-from certirag.core.envelope import sign, strict_base64
-from certirag.core.facets import facets_of
-from certirag.core.log import LogProof, parse_leaf
 from certirag.ports import AuditLog, NewEntry
+from certirag.proof.certificate import AnswerRecord, statement_bytes
+from certirag.proof.envelope import sign, strict_base64
+from certirag.proof.facets import facets_of
+from certirag.proof.log import LogProof, parse_leaf
 
 _MARK = rb"zqSecretWords[0-9a-f]{24}"
 _RAW = re.compile(_MARK)

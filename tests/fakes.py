@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from certirag.claim_ir.asked import PART
 from certirag.core.models import ModelIdentity
 from certirag.core.text import ChunkSource, Document, EvidenceChunk, SentenceSpan, sha256_hex
+from certirag.text.question import PART
 
 
 class FakeEmbedder:

@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from memory_log import MemoryLog
 
-from certirag.core.certificate import AnswerRecord, RetrievalRecord, export_bytes, statement_bytes
 from certirag.core.claim import Claim, ClaimIR
-from certirag.core.envelope import key_id, sign
 from certirag.core.models import ModelIdentity
 from certirag.core.policy import BASE_RULES, RISK_CLASSES, STRICT_RULES, Policy
 from certirag.core.selector import with_selectors
@@ -25,6 +23,8 @@ from certirag.core.text import (
 )
 from certirag.core.verdict import SpanScore, VerificationResult
 from certirag.ports import NewEntry
+from certirag.proof.certificate import AnswerRecord, RetrievalRecord, export_bytes, statement_bytes
+from certirag.proof.envelope import key_id, sign
 from certirag.render import certify
 from certirag.render.gate import Case
 

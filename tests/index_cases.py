@@ -7,8 +7,8 @@ from pathlib import Path
 
 from fakes import document_of
 
-from certirag.adapters.index_local_format import StoredCorpus
-from certirag.adapters.index_local_store import stored_corpus
+from certirag.adapters.index.index_format import StoredCorpus
+from certirag.adapters.index.index_store import stored_corpus
 from certirag.core.text import Document, EvidenceChunk
 from certirag.ingest.collect import Corpus, Skipped
 

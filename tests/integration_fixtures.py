@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from certirag.answers.services import Services
 from certirag.bootstrap import build_services, index_of_paths
 from certirag.ports import Index
-from certirag.services import Services
 from certirag.settings import read_settings
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"

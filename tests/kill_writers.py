@@ -20,10 +20,10 @@ from typing import NoReturn
 
 import log_cases as cases
 
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.core.log import LogProof, parse_leaf
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
 from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError
+from certirag.proof.log import LogProof, parse_leaf
 
 WRITERS = 4
 EARLY = 6

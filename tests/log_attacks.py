@@ -18,11 +18,11 @@ from typing import Any
 import log_cases as cases
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from certirag.adapters.audit_schema import METADATA
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.core.log import checkpoint_signature, commitment, leaf_text, parse_leaf
-from certirag.core.merkle import completed_nodes, leaf_hash, root_hash
+from certirag.adapters.log_sql.schema import METADATA
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
 from certirag.errors import AuditError
+from certirag.proof.log import checkpoint_signature, commitment, leaf_text, parse_leaf
+from certirag.proof.merkle import completed_nodes, leaf_hash, root_hash
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]

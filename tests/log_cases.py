@@ -11,11 +11,11 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gate_cases import record
 
-from certirag.core.certificate import statement_bytes
-from certirag.core.envelope import key_id, sign, strict_base64
-from certirag.core.facets import facets_of
-from certirag.core.log import rotation_message
 from certirag.ports import NewEntry
+from certirag.proof.certificate import statement_bytes
+from certirag.proof.envelope import key_id, sign, strict_base64
+from certirag.proof.facets import facets_of
+from certirag.proof.log import rotation_message
 
 ORIGIN = "certirag.test/log"
 OLD = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from certirag.core.envelope import key_id, raw_public_key
-from certirag.core.log import (
+from certirag.ports import LogEntry, NewEntry
+from certirag.proof.envelope import key_id, raw_public_key
+from certirag.proof.log import (
     Leaf,
     LogProof,
     checkpoint_signature,
@@ -17,14 +18,13 @@ from certirag.core.log import (
     commitment,
     leaf_text,
 )
-from certirag.core.merkle import (
+from certirag.proof.merkle import (
     completed_nodes,
     consistency_path,
     inclusion_path,
     leaf_hash,
     root_hash,
 )
-from certirag.ports import LogEntry, NewEntry
 
 ORIGIN = "certirag.test/memory"
 

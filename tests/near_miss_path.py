@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from certirag.bootstrap import load_policy, make_embedder, make_verifier
-from certirag.claim_ir.compile import claims_from_draft
+from certirag.claims.compile import claims_from_draft
 from certirag.core.claim import Claim
 from certirag.core.selector import with_selectors
 from certirag.core.text import Block, Document, EvidenceChunk, sha256_hex
@@ -19,8 +19,8 @@ from certirag.ingest.sentences import sentence_splitter
 from certirag.ports import SentenceSplitter
 from certirag.render import certify
 from certirag.settings import read_settings
-from certirag.verify.candidates import Candidates, choose_candidates
-from certirag.verify.claim import verify_claims
+from certirag.verification.candidates import Candidates, choose_candidates
+from certirag.verification.opinion import verify_claims
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 Row = dict[str, str]

@@ -14,10 +14,10 @@ from certirag.bootstrap import build_services, read_limits, reading_process
 from certirag.core.text import EvidenceChunk
 from certirag.ingest.collect import read_corpus
 from certirag.settings import read_settings
-from certirag.train.contrast_cases import states
-from certirag.train.contrast_edits import edits_of
-from certirag.train.contrast_shapes import rewrites_of
-from certirag.train.contrast_swap import holds, swapped
+from training.contrast_cases import states
+from training.contrast_edits import edits_of
+from training.contrast_shapes import rewrites_of
+from training.contrast_swap import holds, swapped
 
 CORPORA = Path(__file__).resolve().parents[1] / "fixtures" / "corpora"
 Row = dict[str, str]

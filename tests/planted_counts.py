@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from certirag.core.certificate import AnswerRecord
 from certirag.core.claim import Claim
+from certirag.proof.certificate import AnswerRecord
 
 
 def touches(claim: Claim, error: dict, text: str) -> bool:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certirag.adapters.reranker_late_interaction import LateInteractionReranker
+from certirag.adapters.rerankers.late_interaction import LateInteractionReranker
+from certirag.answers.services import Services
 from certirag.bootstrap import make_verifier
 from certirag.core.models import ModelIdentity
 from certirag.ports import Embedder, Judgement, Pair, Reader, Verifier
-from certirag.services import Services
 
 
 class Remembered:

@@ -14,7 +14,7 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
-from certirag.train.bert_onnx import EncoderShape
+from training.bert_onnx import EncoderShape
 
 WORDS = "the fee is not refundable a pump river rises by and falls in may june cat dog sleeps"
 MARKERS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.core.facets import AnswerQuery
+from certirag.proof.facets import AnswerQuery
 from ui import services
 from ui.audit_answers import draw_answers, draw_open_one, follow_link, open_trace
 from ui.audit_changed import draw_changed

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.audit.answers import rows
-from certirag.audit.export_rows import csv_header, csv_line, json_line
+from certirag.auditing.export_rows import csv_header, csv_line, json_line
+from certirag.auditing.logged_answers import rows
 from certirag.render import visible
 from ui.audit_opened import draw_opened
 from ui.inert import draw_table
 
 if TYPE_CHECKING:
-    from certirag.core.facets import AnswerQuery, AnswerRow
     from certirag.ports import AuditLog
+    from certirag.proof.facets import AnswerQuery, AnswerRow
 
 PAGE_SIZE: Final = 20
 MAX_DOWNLOAD: Final = 10_000

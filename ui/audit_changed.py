@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.expiry import digests_of, recheck_answers, stale_answers
+from certirag.auditing.staleness import digests_of, recheck_answers, stale_answers
 from ui import services
 from ui.corpora import corpus_label
 from ui.inert import draw_table, draw_text
@@ -14,7 +14,7 @@ from ui.inert import draw_table, draw_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from certirag.expiry import Rechecked, StaleAnswer
+    from certirag.auditing.staleness import Rechecked, StaleAnswer
     from certirag.ports import AuditLog, Index
 
 SHOWN: Final = 100

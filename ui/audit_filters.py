@@ -7,8 +7,8 @@ from typing import Final
 
 import streamlit as st
 
-from certirag.audit.query import read_query
-from certirag.core.facets import DECISIONS, RENDER_STATES, AnswerQuery
+from certirag.auditing.query import read_query
+from certirag.proof.facets import DECISIONS, RENDER_STATES, AnswerQuery
 
 # Words of the page → the period of `read_query`.
 PERIODS: Final = {

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.core.envelope import strict_json
-from certirag.core.log import Checkpoint, open_checkpoint
-from certirag.core.merkle import is_consistent
-from certirag.core.trust import require_in_range
 from certirag.errors import AuditError, CertificateError
+from certirag.proof.envelope import strict_json
+from certirag.proof.log import Checkpoint, open_checkpoint
+from certirag.proof.merkle import is_consistent
+from certirag.proof.trust import require_in_range
 from ui.inert import draw_lines, draw_text
 
 if TYPE_CHECKING:

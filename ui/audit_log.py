@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.audit.verify_live import verify_live
-from certirag.core.log import Checkpoint, open_checkpoint
-from certirag.core.trust import require_in_range
+from certirag.auditing.verify_live import verify_live
 from certirag.errors import CertificateError
+from certirag.proof.log import Checkpoint, open_checkpoint
+from certirag.proof.trust import require_in_range
 from ui import services
 from ui.audit_held import ask_held, draw_compared
 from ui.contract_check import draw_checkers
@@ -19,7 +19,7 @@ from ui.inert import draw_facts, draw_lines, draw_text
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    from certirag.audit.verify_log import LogReport
+    from certirag.auditing.verify_log import LogReport
     from certirag.ports import AuditLog
 
 _REPORT: Final = "audit_report"

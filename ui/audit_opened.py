@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.audit.answers import export_again, open_answer
-from certirag.core.facets import AnswerQuery
+from certirag.auditing.logged_answers import export_again, open_answer
 from certirag.errors import AuditError
+from certirag.proof.facets import AnswerQuery
 from ui import services
 from ui.answer import show_answer
 from ui.controls import choose_mode
@@ -16,10 +16,10 @@ from ui.inert import draw_facts, draw_lines, draw_text
 from ui.run import own_answers
 
 if TYPE_CHECKING:
-    from certirag.core.certificate import AnswerRecord
-    from certirag.core.facets import AnswerRow
-    from certirag.core.log import Leaf
     from certirag.ports import AuditLog
+    from certirag.proof.certificate import AnswerRecord
+    from certirag.proof.facets import AnswerRow
+    from certirag.proof.log import Leaf
 
 NOT_THERE: Final = (
     "The log has no answer of that trace id. It may have been erased, or be of another log."

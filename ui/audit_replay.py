@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from certirag.auditing.replay import replay_log
 from certirag.bootstrap import load_policy, policy_names
-from certirag.replaying import replay_log
 from ui import services
 from ui.inert import draw_facts, draw_table, draw_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from certirag.core.facets import AnswerQuery
+    from certirag.auditing.replay import Replay, ReplayedClaim
     from certirag.ports import AuditLog
-    from certirag.replaying import Replay, ReplayedClaim
+    from certirag.proof.facets import AnswerQuery
 
 MOST: Final = 2_000
 SHOWN: Final = 25

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final, cast
 
 import streamlit as st
 
-from certirag.core.facets import DECISIONS
+from certirag.proof.facets import DECISIONS
 from ui.charts import draw_weeks
 from ui.inert import draw_table
 
 if TYPE_CHECKING:
-    from certirag.core.facets import AnswerQuery, Grouping
     from certirag.ports import AuditLog
+    from certirag.proof.facets import AnswerQuery, Grouping
 
 MOST: Final = 100
 # Words of the page → the group of a trend.

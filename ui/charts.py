@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import streamlit as st
 
-from certirag.core.facets import DECISIONS
+from certirag.proof.facets import DECISIONS
 
 _WEEK: Final = re.compile(r"[0-9]{4}-W[0-9]{2}")
 # Neutral hues, none of them a badge's: a tall bar is no praise.

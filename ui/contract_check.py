@@ -6,10 +6,10 @@ from typing import Final
 
 import streamlit as st
 
-from certirag.core.envelope import raw_public_key
 from certirag.core.text import sha256_hex
-from certirag.core.trust import KeyRing
 from certirag.errors import InputError
+from certirag.proof.envelope import raw_public_key
+from certirag.proof.trust import KeyRing
 from certirag.settings import ASSETS
 from ui import services
 from ui.contract_text import CHECKER_USE, KEY_FROM_OWNER, KEYS_CHANGED

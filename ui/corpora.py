@@ -15,7 +15,7 @@ from ui import services
 from ui.inert import draw_lines, draw_text
 
 if TYPE_CHECKING:
-    from certirag.adapters.index_local import LocalIndex
+    from certirag.adapters.index.local import LocalIndex
 
 DOCUMENT_TYPES: Final = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "jsonl"]
 MAX_SESSION_FILES: Final = 50

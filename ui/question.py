@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from certirag.pipeline import MAX_DRAFT, MAX_QUESTION
+from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
 from ui.drafts import DRAFT_TYPES, Draft, read_draft
 
 _QUESTION: Final = "question"

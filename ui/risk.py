@@ -10,7 +10,7 @@ import streamlit as st
 from certirag.errors import ModelError
 from certirag.render import Presentation
 from certirag.settings import ASSETS
-from certirag.verify.measured import Measurement, measured_for, read_measurements
+from certirag.verification.measured import Measurement, measured_for, read_measurements
 from ui.inert import draw_text
 
 MEASURED: Final = ASSETS / "models" / "verifier" / "measured.json"

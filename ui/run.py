@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import streamlit as st
 
+from certirag.answers.follow_ups import probe_answer
+from certirag.answers.pipeline import stream_answer, verify_draft
+from certirag.answers.services import SignedAnswer
 from certirag.core.policy import Policy
 from certirag.errors import AuditError, CertiRAGError
-from certirag.follow_ups import probe_answer
-from certirag.pipeline import stream_answer, verify_draft
 from certirag.ports import Progress
 from certirag.render import Mode
-from certirag.services import SignedAnswer
 from ui import services
 from ui.growing import GrowingAnswer
 

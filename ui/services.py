@@ -16,8 +16,8 @@ from certirag.errors import CertiRAGError, CorpusError
 from certirag.settings import read_settings
 
 if TYPE_CHECKING:
-    from certirag.adapters.index_local import LocalIndex
-    from certirag.services import Services
+    from certirag.adapters.index.local import LocalIndex
+    from certirag.answers.services import Services
 
 # A corpus name is a folder name; others are not offered, so that none can imitate our words.
 _CORPUS_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")

@@ -1,6 +1,6 @@
 """Errors planted in an answer's own claims, with what the verifier said of each.
 
-A record, never a permission: whether an error was caught is derived again in `render/planted.py`
+A record, never a permission: whether an error was caught is derived again in `render/probe_verdicts.py`
 each time an answer is shown (docs/adr/0009).
 """
 

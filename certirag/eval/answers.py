@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from certirag.answers.pipeline import answer_question
+from certirag.answers.services import Services
 from certirag.bootstrap import build_services, index_of_paths
 from certirag.errors import InputError
-from certirag.pipeline import answer_question
 from certirag.ports import Index, Progress
 from certirag.render import Mode, present
 from certirag.retrieve.relevance import semantic_relevance
-from certirag.services import Services
 from certirag.settings import Settings
 
 FORMAT: Final = 1  # of the report
@@ -32,7 +32,7 @@ _SHORTEST: Final = 20  # characters; a shorter text may stand inside any sentenc
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerRow:
+class QuestionRow:
     """A question with the sentences of one passage; *gold* numbers those that answer it."""
 
     id: str
@@ -51,7 +51,7 @@ class AnswerRow:
 
 
 @dataclass(slots=True)
-class Tally:
+class AnswerTally:
     """Counts over some questions; see `as_report`."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -74,11 +74,11 @@ class Tally:
         }
 
 
-def read_answer_rows(path: Path) -> list[AnswerRow]:
+def read_answer_rows(path: Path) -> list[QuestionRow]:
     """Read JSON lines, gzipped where the name ends in .gz; InputError names a bad line."""
-    adapter = TypeAdapter(AnswerRow)
+    adapter = TypeAdapter(QuestionRow)
     opener = gzip.open if path.suffix == ".gz" else open
-    rows: list[AnswerRow] = []
+    rows: list[QuestionRow] = []
     try:
         with opener(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
@@ -101,7 +101,7 @@ def read_answer_rows(path: Path) -> list[AnswerRow]:
 
 
 def run_answers(
-    rows: Sequence[AnswerRow], settings: Settings, progress: Progress
+    rows: Sequence[QuestionRow], settings: Settings, progress: Progress
 ) -> dict[str, Any]:
     """Ask every question of *rows* over all their passages and return the figures.
 
@@ -110,7 +110,7 @@ def run_answers(
     with tempfile.TemporaryDirectory(prefix="certirag-answers-") as folder:
         services = build_services(replace(settings, home=Path(folder) / "home"))
         index = _corpus(rows, Path(folder) / "documents", services, progress)
-        whole, kinds = Tally(), dict[str, Tally]()
+        whole, kinds = AnswerTally(), dict[str, AnswerTally]()
         failed = []
         for number, row in enumerate(rows, 1):
             progress("Asking", number, len(rows))
@@ -119,7 +119,7 @@ def run_answers(
             except Exception as error:  # noqa: BLE001  # counted and named, for whoever mends it
                 failed.append(f"{row.id}: {type(error).__name__}: {error}")
                 found = Counter({"answerable" if row.gold else "unanswerable": 1})
-            for tally in (whole, kinds.setdefault(row.kind, Tally())):
+            for tally in (whole, kinds.setdefault(row.kind, AnswerTally())):
                 tally.counts.update(found)
     return {
         "format": FORMAT,
@@ -131,7 +131,7 @@ def run_answers(
 
 
 def _corpus(
-    rows: Sequence[AnswerRow], folder: Path, services: Services, progress: Progress
+    rows: Sequence[QuestionRow], folder: Path, services: Services, progress: Progress
 ) -> Index:
     folder.mkdir()
     for number, row in enumerate(rows):
@@ -141,7 +141,7 @@ def _corpus(
     return index
 
 
-def _asked(row: AnswerRow, index: Index, services: Services) -> Counter[str]:
+def _asked(row: QuestionRow, index: Index, services: Services) -> Counter[str]:
     shown = present(
         answer_question(row.question, index, services).export,
         Mode.STRICT,

@@ -19,6 +19,8 @@ from statistics import median
 from typing import Final
 
 from certirag import __version__
+from certirag.answers.pipeline import answer_question
+from certirag.answers.services import Services
 from certirag.bootstrap import (
     build_services,
     ingest_paths,
@@ -29,7 +31,7 @@ from certirag.bootstrap import (
 from certirag.errors import CertiRAGError, InputError
 from certirag.eval.bench_report import (
     REST,
-    Asked,
+    BenchedQuestion,
     Report,
     machine_facts,
     milliseconds,
@@ -39,12 +41,10 @@ from certirag.eval.bench_report import (
 )
 from certirag.eval.stopwatch import CountingVerifier, Stopwatch, TimedEmbedder, TimedReranker
 from certirag.eval.workload import Workload, in_turn
-from certirag.pipeline import answer_question
 from certirag.ports import Index, Pair, Progress
 from certirag.render import Mode, present
-from certirag.services import Services
 from certirag.settings import Settings
-from certirag.verify.judge import judge_pairs
+from certirag.verification.judge import judge_pairs
 
 FORMAT: Final = 1  # of the report
 BATCH_PAIRS: Final = 240  # sentence pairs of the verifier's own measurement
@@ -137,7 +137,7 @@ def _ask_all(
     settings: Settings,
     progress: Progress,
     repeat: int,
-) -> list[Asked]:
+) -> list[BenchedQuestion]:
     """Ask every question as a page would: answer, sign, log, and present the signed export."""
     watch = Stopwatch()
     asked = []
@@ -158,7 +158,9 @@ def _ask_all(
                 answer = answer_question(question, indexes[name], timed)
                 with watch.stage("present"):
                     present(answer.export, Mode.STRICT, trusted=services.trusted)
-            asked.append(Asked(watch.taken(), verifier.pairs - pairs, verifier.calls - calls))
+            asked.append(
+                BenchedQuestion(watch.taken(), verifier.pairs - pairs, verifier.calls - calls)
+            )
     progress("Asking questions", len(asked), len(asked))
     return asked
 

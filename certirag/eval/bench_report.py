@@ -20,7 +20,7 @@ Report = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BenchedQuestion:
     """One question as measured: seconds per stage, pairs asked of the verifier, in calls."""
 
     seconds: Mapping[str, float]
@@ -58,7 +58,7 @@ def report_lines(report: Report) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def stage_shares(asked: Sequence[Asked]) -> Report:
+def stage_shares(asked: Sequence[BenchedQuestion]) -> Report:
     """Return median, p95 and share of each stage, in the order in which they first ended."""
     names = dict.fromkeys(name for a in asked for name in a.seconds)
     whole = sum(sum(a.seconds.values()) for a in asked)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from certirag.answers.services import Stage
 from certirag.core.models import ModelIdentity
 from certirag.ports import Embedder, Judgement, Pair, Reranker, Verifier
-from certirag.services import Stage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from typing import Final
 from certirag.core.text import Document, EvidenceChunk, sha256_hex
 from certirag.errors import IngestError
 from certirag.ingest.extract import Limits, printable
-from certirag.ingest.superseded import superseded_notice
+from certirag.ingest.load import superseded_notice
 from certirag.ports import Progress
 
 _OFFICE_LOCK: Final = "~$"
@@ -22,7 +22,7 @@ DocumentReader = Callable[[bytes, str], tuple[Document, tuple[EvidenceChunk, ...
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CollectedFile:
     """A source: its *path* is relative to the folder that was given, with forward slashes."""
 
     path: str
@@ -52,7 +52,7 @@ class _Candidate:
     file: Path
 
 
-def collect(paths: Sequence[Path], *, limits: Limits) -> Iterator[Found | Skipped]:
+def collect(paths: Sequence[Path], *, limits: Limits) -> Iterator[CollectedFile | Skipped]:
     """Yield the files of *paths*, folders with all below them, sorted by relative path.
 
     Hidden files, links, and what is no regular file are skipped with a reason; nothing that a
@@ -85,7 +85,7 @@ def read_uploads(
     progress: Progress | None = None,
 ) -> Corpus:
     """Return the corpus that uploaded files, as (name, bytes), make; names are made distinct."""
-    sources: list[Found] = []
+    sources: list[CollectedFile] = []
     taken: set[str] = set()
     for given, data in uploads:
         # Browsers send a bare name; whatever else comes must not look like a path.
@@ -94,12 +94,12 @@ def read_uploads(
         while path in taken:
             path, number = f"{number}/{name}", number + 1
         taken.add(path)
-        sources.append(Found(path, data))
+        sources.append(CollectedFile(path, data))
     return _corpus(sources, len(sources), read, progress)
 
 
 def _corpus(
-    sources: Iterable[Found | Skipped],
+    sources: Iterable[CollectedFile | Skipped],
     total: int,
     read: DocumentReader,
     progress: Progress | None,
@@ -130,7 +130,7 @@ def _corpus(
     return Corpus(tuple(documents), tuple(chunks), tuple(skipped))
 
 
-def _require_new(source: Found, contents: dict[str, str]) -> None:
+def _require_new(source: CollectedFile, contents: dict[str, str]) -> None:
     first = contents.get(sha256_hex(source.data))
     if first is not None:
         shown = printable(first)
@@ -209,7 +209,7 @@ def _in_folder(folder: Path, root: Path) -> Iterator[_Candidate | Skipped]:
             yield _Candidate(path, entry)
 
 
-def _read(candidate: _Candidate, limits: Limits) -> Found | Skipped:
+def _read(candidate: _Candidate, limits: Limits) -> CollectedFile | Skipped:
     """Read one file; it is opened once, so that it cannot become a link or pipe in between."""
     path, shown = candidate.path, printable(candidate.path)
     try:
@@ -224,7 +224,7 @@ def _read(candidate: _Candidate, limits: Limits) -> Found | Skipped:
                     f"{shown}: {status.st_size:,} bytes, more than the limit of "
                     f"{limits.max_bytes:,}; split it or raise CERTIRAG_MAX_FILE_BYTES",
                 )
-            return Found(path, file.read(limits.max_bytes + 1))
+            return CollectedFile(path, file.read(limits.max_bytes + 1))
     except OSError as error:
         return Skipped(path, f"{shown}: {_problem(error)}; allow reading it")
 

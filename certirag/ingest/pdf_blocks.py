@@ -11,8 +11,8 @@ from typing import Final
 
 from certirag.core.text import Box
 from certirag.ingest.extract import clean
-from certirag.ingest.pdf_lines import Line, box_of, is_marker, same_row
-from certirag.ingest.pdf_page import SOFT_HYPHEN, Word
+from certirag.ingest.pdf_lines import PdfLine, box_of, is_marker, same_row
+from certirag.ingest.pdf_page import SOFT_HYPHEN, PdfWord
 from certirag.ingest.pdf_tables import Table
 
 _ENDED = re.compile(r"[.!?:;][\"'”’)\]]*$")
@@ -29,7 +29,7 @@ _SUSPENDED: Final = frozenset({"and", "or", "to", "und"})  # pre- and post-sale
 class Paragraph:
     """Lines that belong together; *item* says that they are an item of a list."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PdfLine, ...]
     item: bool = False
 
     @property
@@ -46,7 +46,7 @@ class Paragraph:
         return size.most_common(1)[0][0], all(line.bold for line in self.lines)
 
 
-def body_size(lines: Sequence[Line]) -> float:
+def body_size(lines: Sequence[PdfLine]) -> float:
     """Return the font size that most of the text has, in points to half a point."""
     sizes = Counter[float]()
     for line in lines:
@@ -55,11 +55,11 @@ def body_size(lines: Sequence[Line]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def paragraphs_of(items: Sequence[Line | Table]) -> Iterator[Paragraph | Table]:
+def paragraphs_of(items: Sequence[PdfLine | Table]) -> Iterator[Paragraph | Table]:
     """Yield the paragraphs that the lines among *items* make, with the tables in their places."""
-    leading = _leading([item for item in items if isinstance(item, Line)])
+    leading = _leading([item for item in items if isinstance(item, PdfLine)])
     edges = _right_edges(items)
-    current: list[Line] = []
+    current: list[PdfLine] = []
     item = False
     for part in items:
         if isinstance(part, Table):
@@ -79,7 +79,7 @@ def paragraphs_of(items: Sequence[Line | Table]) -> Iterator[Paragraph | Table]:
         yield Paragraph(tuple(current), item)
 
 
-def _leading(lines: Sequence[Line]) -> float:
+def _leading(lines: Sequence[PdfLine]) -> float:
     """Return the usual distance of baselines, as a multiple of the font size."""
     steps = [
         (above.base - below.base) / above.size
@@ -92,19 +92,19 @@ def _leading(lines: Sequence[Line]) -> float:
     return sorted(steps)[len(steps) // 4] if steps else 1.3
 
 
-def _right_edges(items: Sequence[Line | Table]) -> dict[int, list[Line]]:
-    pages: dict[int, list[Line]] = {}
+def _right_edges(items: Sequence[PdfLine | Table]) -> dict[int, list[PdfLine]]:
+    pages: dict[int, list[PdfLine]] = {}
     for item in items:
-        if isinstance(item, Line):
+        if isinstance(item, PdfLine):
             pages.setdefault(item.page, []).append(item)
     return pages
 
 
 def _joins(
-    current: Sequence[Line],
-    line: Line,
+    current: Sequence[PdfLine],
+    line: PdfLine,
     leading: float,
-    pages: dict[int, list[Line]],
+    pages: dict[int, list[PdfLine]],
     *,
     marked: bool,
 ) -> bool:
@@ -130,7 +130,7 @@ def _joins(
     return not indented and (open_end or not short)
 
 
-def _is_short(last: Line, line: Line, neighbours: Sequence[Line]) -> bool:
+def _is_short(last: PdfLine, line: PdfLine, neighbours: Sequence[PdfLine]) -> bool:
     """Say whether the first word of *line* would have fitted at the end of *last*."""
     edge = max(
         (near.right for near in neighbours if abs(near.left - last.left) < 3 * last.size),
@@ -156,7 +156,7 @@ def is_heading(paragraph: Paragraph, body: float) -> bool:
     return bold and size >= body * 0.95 and not _STOPPED.search(text) and len(paragraph.lines) < 3
 
 
-def vocabulary(lines: Sequence[Line]) -> frozenset[str]:
+def vocabulary(lines: Sequence[PdfLine]) -> frozenset[str]:
     """Return the words that stand whole in the document, to judge hyphens at line ends by."""
     found: set[str] = set()
     for line in lines:
@@ -197,7 +197,7 @@ def tokens(paragraph: Paragraph, known: frozenset[str]) -> Iterator[tuple[str, B
         yield held
 
 
-def _token(word: Word) -> str:
+def _token(word: PdfWord) -> str:
     return clean(word.text.replace(SOFT_HYPHEN, "")).replace(" ", "")
 
 

@@ -28,7 +28,7 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PageFrame:
     """The shown part of a page: crop box in user space and clockwise rotation in quarter turns."""
 
     left: float
@@ -56,7 +56,7 @@ class Frame:
         return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 
 
-def rulings_of(page: Any, frame: Frame) -> Iterator[Ruling]:
+def rulings_of(page: Any, frame: PageFrame) -> Iterator[Ruling]:
     """Yield drawn horizontal and vertical lines, edges of rectangles among them."""
     for item in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=3):
         matrix = item.get_matrix()

@@ -11,7 +11,7 @@ from typing import Final
 from certirag.core.text import Box
 from certirag.ingest.extract import clean
 from certirag.ingest.pdf_frame import Ruling
-from certirag.ingest.pdf_page import Word
+from certirag.ingest.pdf_page import PdfWord
 
 _COLUMN_GAP: Final = 1.0  # of the font size: a wider gap parts columns or cells
 _MARKER = re.compile(r"[•‣◦▪●*–\-\uf0b7\uf0a7·]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]")
@@ -19,10 +19,10 @@ _MARKER_REACH: Final = 45.0  # points from a list marker to its text
 
 
 @dataclass(frozen=True)
-class Line:
+class PdfLine:
     """Words side by side on one baseline; *index* is its place in the content stream."""
 
-    words: tuple[Word, ...]
+    words: tuple[PdfWord, ...]
     page: int
     index: int
 
@@ -64,7 +64,7 @@ class Line:
         return box_of(self.words, self.page)
 
 
-def box_of(words: Sequence[Word], page: int) -> Box:
+def box_of(words: Sequence[PdfWord], page: int) -> Box:
     """Return the box around *words*, to a hundredth of a point."""
     return Box(
         page,
@@ -80,10 +80,12 @@ def is_marker(word: str) -> bool:
     return bool(_MARKER.fullmatch(word))
 
 
-def lines_of(words: Sequence[Word], *, page: int, rulings: Sequence[Ruling] = ()) -> list[Line]:
+def lines_of(
+    words: Sequence[PdfWord], *, page: int, rulings: Sequence[Ruling] = ()
+) -> list[PdfLine]:
     """Return the lines that *words*, in stream order, make; wide gaps and rulings part them."""
     verticals = [ruling for ruling in rulings if ruling.vertical]
-    runs: list[list[Word]] = []
+    runs: list[list[PdfWord]] = []
     for word in words:
         if not clean(word.text):
             continue
@@ -91,15 +93,15 @@ def lines_of(words: Sequence[Word], *, page: int, rulings: Sequence[Ruling] = ()
             runs[-1].append(word)
         else:
             runs.append([word])
-    return _with_markers([Line(tuple(run), page, index) for index, run in enumerate(runs)])
+    return _with_markers([PdfLine(tuple(run), page, index) for index, run in enumerate(runs)])
 
 
-def same_row(one: Line, other: Line) -> bool:
+def same_row(one: PdfLine, other: PdfLine) -> bool:
     """Say whether two lines of a page share a baseline."""
     return abs(one.base - other.base) < 0.3 * max(one.size, other.size)
 
 
-def _continues(last: Word, word: Word, verticals: Sequence[Ruling]) -> bool:
+def _continues(last: PdfWord, word: PdfWord, verticals: Sequence[Ruling]) -> bool:
     size = max(last.size, word.size)
     gap = word.left - last.right
     if abs(word.base - last.base) > 0.35 * size or not -0.8 * size < gap < _COLUMN_GAP * size:
@@ -110,16 +112,16 @@ def _continues(last: Word, word: Word, verticals: Sequence[Ruling]) -> bool:
     )
 
 
-def _with_markers(lines: Sequence[Line]) -> list[Line]:
+def _with_markers(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Join each bullet that stands alone with the text that it stands before."""
-    joined: list[Line] = []
+    joined: list[PdfLine] = []
     for line in lines:
         if joined and same_row(joined[-1], line):
             above = joined[-1]
             first, second = sorted((above, line), key=lambda part: part.left)
             alone = len(first.words) == 1 and is_marker(first.words[0].text)
             if alone and 0 <= second.left - first.right < _MARKER_REACH:
-                joined[-1] = Line(first.words + second.words, line.page, above.index)
+                joined[-1] = PdfLine(first.words + second.words, line.page, above.index)
                 continue
         joined.append(line)
     return joined

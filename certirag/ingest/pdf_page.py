@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pypdfium2.raw as pdfium
 
 from certirag.ingest.extract import raised
-from certirag.ingest.pdf_frame import Frame, Ruling, rulings_of
+from certirag.ingest.pdf_frame import PageFrame, Ruling, rulings_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ class Char:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PdfWord:
     """Characters without white space, in the order of the page's content stream."""
 
     text: str
@@ -70,16 +70,16 @@ class PageText:
     number: int
     width: float
     height: float
-    words: tuple[Word, ...]
-    hidden: tuple[Word, ...]
-    slanted: tuple[Word, ...]
+    words: tuple[PdfWord, ...]
+    hidden: tuple[PdfWord, ...]
+    slanted: tuple[PdfWord, ...]
     rulings: tuple[Ruling, ...]
 
 
 def read_page(page: Any, number: int) -> PageText:
     """Return what the pypdfium2 *page* with the 1-based *number* holds."""
     left, bottom, right, top = page.get_cropbox()
-    frame = Frame(left, bottom, right, top, (page.get_rotation() // 90) % 4)
+    frame = PageFrame(left, bottom, right, top, (page.get_rotation() // 90) % 4)
     width, height = frame.size
     text_page = page.get_textpage()
     try:
@@ -103,7 +103,7 @@ def read_page(page: Any, number: int) -> PageText:
     )
 
 
-def _chars(raw: Any, frame: Frame) -> Iterator[Char]:
+def _chars(raw: Any, frame: PageFrame) -> Iterator[Char]:
     styles: dict[int | None, tuple[bool, bool, float, float]] = {}
     width, height = frame.size
     turn = frame.turns * math.pi / 2
@@ -127,7 +127,7 @@ def _chars(raw: Any, frame: Frame) -> Iterator[Char]:
         yield Char(text, *box, _base(raw, index, frame, box), size, bold, luminance, shown, angle)
 
 
-def _char_box(raw: Any, index: int, frame: Frame) -> tuple[float, float, float, float]:
+def _char_box(raw: Any, index: int, frame: PageFrame) -> tuple[float, float, float, float]:
     loose = pdfium.FS_RECTF()
     if pdfium.FPDFText_GetLooseCharBox(raw, index, loose) and loose.right > loose.left:
         return frame.box(loose.left, loose.bottom, loose.right, loose.top)
@@ -136,7 +136,7 @@ def _char_box(raw: Any, index: int, frame: Frame) -> tuple[float, float, float, 
     return frame.box(left.value, bottom.value, right.value, top.value)
 
 
-def _base(raw: Any, index: int, frame: Frame, box: tuple[float, float, float, float]) -> float:
+def _base(raw: Any, index: int, frame: PageFrame, box: tuple[float, float, float, float]) -> float:
     x, y = ctypes.c_double(), ctypes.c_double()
     if not pdfium.FPDFText_GetCharOrigin(raw, index, x, y):
         return box[1]
@@ -186,7 +186,7 @@ def _rendered(page: Any, width: float, height: float) -> NDArray[np.uint8]:
 
 
 def _crop(
-    item: Char | Word, light: NDArray[np.uint8], height: float, margin: float
+    item: Char | PdfWord, light: NDArray[np.uint8], height: float, margin: float
 ) -> NDArray[np.uint8]:
     scale = light.shape[0] / height if height else 1.0
     rows = slice(
@@ -208,7 +208,7 @@ def _stands_out(char: Char, light: NDArray[np.uint8] | None, height: float) -> b
     return bool(char.luminance - ground / 255 > 0.25)
 
 
-def _has_ink(word: Word, light: NDArray[np.uint8] | None, height: float) -> bool:
+def _has_ink(word: PdfWord, light: NDArray[np.uint8] | None, height: float) -> bool:
     """Say whether the rendered page shows anything at all where the word should be."""
     if light is None:
         return True
@@ -216,8 +216,8 @@ def _has_ink(word: Word, light: NDArray[np.uint8] | None, height: float) -> bool
     return bool(area.size) and int(area.max()) - int(area.min()) > _FAINTEST * 255
 
 
-def _words(chars: Sequence[Char]) -> list[Word]:
-    words: list[Word] = []
+def _words(chars: Sequence[Char]) -> list[PdfWord]:
+    words: list[PdfWord] = []
     run: list[Char] = []
     for char in chars:
         blank = char.text.isspace() or (ord(char.text) < 0x20 and char.text != _HYPHEN_MARK)
@@ -236,7 +236,7 @@ def _same_word(run: Sequence[Char], char: Char) -> bool:
     return abs(char.base - first.base) < 0.6 * size and -0.6 * size < gap < _SPACE * size
 
 
-def _word(run: Sequence[Char]) -> Word:
+def _word(run: Sequence[Char]) -> PdfWord:
     main = max(run, key=lambda char: char.size)
     parts, high = [], ""
     for char in run:
@@ -254,14 +254,14 @@ def _word(run: Sequence[Char]) -> Word:
         max(c.top for c in run),
     )
     bold = sum(c.bold for c in run) * 2 > len(run)
-    return Word("".join([*parts, raised(high)]), *box, main.base, main.size, bold)
+    return PdfWord("".join([*parts, raised(high)]), *box, main.base, main.size, bold)
 
 
 def _leans(char: Char) -> bool:
     return char.text.isspace() or abs(char.angle) > _UPRIGHT
 
 
-def _slanted(chars: Sequence[Char]) -> Iterator[Word]:
+def _slanted(chars: Sequence[Char]) -> Iterator[PdfWord]:
     """Yield the words of text that runs at an angle; only spaces part them."""
     run: list[Char] = []
     for char in chars:

@@ -10,8 +10,8 @@ from typing import Final
 
 from certirag.core.text import Box
 from certirag.ingest.pdf_frame import Ruling
-from certirag.ingest.pdf_lines import Line, box_of, same_row
-from certirag.ingest.pdf_page import Word
+from certirag.ingest.pdf_lines import PdfLine, box_of, same_row
+from certirag.ingest.pdf_page import PdfWord
 
 _MOST_RULINGS: Final = 1_500  # drawings have more; to compare all of them would take long
 _TOUCH: Final = 2.5  # points apart that two rulings still meet
@@ -31,12 +31,12 @@ class Table:
     top: float
 
 
-Row = list[list[Word]]
+Row = list[list[PdfWord]]
 
 
 def split_tables(
-    lines: Sequence[Line], rulings: Sequence[Ruling]
-) -> tuple[list[Table], list[Line]]:
+    lines: Sequence[PdfLine], rulings: Sequence[Ruling]
+) -> tuple[list[Table], list[PdfLine]]:
     """Return the tables among the *lines* of one page, and the lines that are in none."""
     tables: list[Table] = []
     rest = list(lines)
@@ -61,7 +61,7 @@ def split_tables(
     return tables, rest
 
 
-def _table(rows: Sequence[Row], lines: Sequence[Line]) -> Table:
+def _table(rows: Sequence[Row], lines: Sequence[PdfLine]) -> Table:
     page = lines[0].page
     texts, boxes, bold = [], [], []
     for row in rows:
@@ -74,8 +74,8 @@ def _table(rows: Sequence[Row], lines: Sequence[Line]) -> Table:
     return Table(tuple(texts), tuple(boxes), tuple(bold), page, index, top)
 
 
-def _reading_order(cell: Sequence[Word]) -> list[Word]:
-    rows: list[list[Word]] = []
+def _reading_order(cell: Sequence[PdfWord]) -> list[PdfWord]:
+    rows: list[list[PdfWord]] = []
     for word in sorted(cell, key=lambda word: -word.base):
         if rows and abs(rows[-1][0].base - word.base) < 0.4 * word.size:
             rows[-1].append(word)
@@ -122,21 +122,21 @@ def _distinct(values: Sequence[float]) -> list[float]:
     return kept
 
 
-def _within(line: Line, columns: Sequence[float], edges: Sequence[float]) -> bool:
+def _within(line: PdfLine, columns: Sequence[float], edges: Sequence[float]) -> bool:
     middle = (line.bottom + line.top) / 2
     centre = (line.left + line.right) / 2
     return columns[0] <= centre <= columns[-1] and edges[-1] <= middle <= edges[0]
 
 
-def _aligned_runs(lines: Sequence[Line]) -> Iterator[list[list[Line]]]:
+def _aligned_runs(lines: Sequence[PdfLine]) -> Iterator[list[list[PdfLine]]]:
     """Yield runs of rows, top to bottom, that may be a table: the first has several cells."""
-    rows: list[list[Line]] = []
+    rows: list[list[PdfLine]] = []
     for line in sorted(lines, key=lambda line: (-line.base, line.left)):
         if rows and same_row(rows[-1][0], line):
             rows[-1].append(line)
         else:
             rows.append([line])
-    run: list[list[Line]] = []
+    run: list[list[PdfLine]] = []
     for row in rows:
         row.sort(key=lambda line: line.left)
         near = bool(run) and run[-1][0].base - row[0].base < 2.6 * row[0].size
@@ -149,12 +149,12 @@ def _aligned_runs(lines: Sequence[Line]) -> Iterator[list[list[Line]]]:
     yield from _trimmed(run)
 
 
-def _trimmed(run: list[list[Line]]) -> Iterator[list[list[Line]]]:
+def _trimmed(run: list[list[PdfLine]]) -> Iterator[list[list[PdfLine]]]:
     if sum(len(row) > 1 for row in run) > 1:
         yield run
 
 
-def _wraps(run: Sequence[Sequence[Line]], line: Line) -> bool:
+def _wraps(run: Sequence[Sequence[PdfLine]], line: PdfLine) -> bool:
     """Say whether a lone *line* is the rest of a cell: it fits in one column, and close below."""
     columns = _columns(run)
     hits = [c for c in columns if line.left < c[1] and line.right > c[0]]
@@ -162,7 +162,7 @@ def _wraps(run: Sequence[Sequence[Line]], line: Line) -> bool:
     return len(columns) > 1 and len(hits) == 1 and line.left >= hits[0][0] - line.size and close
 
 
-def _columns(run: Sequence[Sequence[Line]]) -> list[tuple[float, float]]:
+def _columns(run: Sequence[Sequence[PdfLine]]) -> list[tuple[float, float]]:
     """Return the (left, right) of each column: cells that overlap sideways share one."""
     spans = sorted((line.left, line.right) for row in run if len(row) > 1 for line in row)
     columns: list[tuple[float, float]] = []
@@ -174,7 +174,7 @@ def _columns(run: Sequence[Sequence[Line]]) -> list[tuple[float, float]]:
     return columns
 
 
-def _is_tabular(run: Sequence[Sequence[Line]]) -> bool:
+def _is_tabular(run: Sequence[Sequence[PdfLine]]) -> bool:
     """Tell a table from prose in columns: cells are short and drawn row by row."""
     several = [row for row in run if len(row) > 1]
     words = [len(line.words) for row in several for line in row]
@@ -191,7 +191,7 @@ def _is_tabular(run: Sequence[Sequence[Line]]) -> bool:
 
 
 def _logical_rows(
-    run: Sequence[Sequence[Line]], columns: Sequence[tuple[float, float]]
+    run: Sequence[Sequence[PdfLine]], columns: Sequence[tuple[float, float]]
 ) -> list[Row]:
     """Return the rows of a table; a row that only goes on with the one above is joined to it."""
     gaps = [a[0].base - b[0].base for a, b in pairwise(run)]

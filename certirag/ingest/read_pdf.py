@@ -20,7 +20,7 @@ from certirag.ingest.pdf_blocks import (
     tokens,
     vocabulary,
 )
-from certirag.ingest.pdf_lines import Line, box_of, lines_of
+from certirag.ingest.pdf_lines import PdfLine, box_of, lines_of
 from certirag.ingest.pdf_page import PageText, read_page
 from certirag.ingest.pdf_tables import Table, split_tables
 from certirag.ingest.tables import column_names, has_header, row_line
@@ -91,12 +91,12 @@ def _add_blocks(outline: Outline, pages: Sequence[PageText]) -> str:
         page.number: lines_of(page.words, page=page.number, rulings=page.rulings) for page in pages
     }
     running = _running_lines(pages, by_page)
-    items: list[Line | Table] = []
+    items: list[PdfLine | Table] = []
     for page in pages:
         lines = [line for line in by_page[page.number] if line not in running]
         tables, rest = split_tables(lines, page.rulings)
         items += sorted([*tables, *rest], key=lambda item: item.index)
-    lines = [item for item in items if isinstance(item, Line)]
+    lines = [item for item in items if isinstance(item, PdfLine)]
     known, body = vocabulary(lines), body_size(lines)
     parts = list(paragraphs_of(items))
     headings = [p for p in parts if isinstance(p, Paragraph) and is_heading(p, body)]
@@ -168,16 +168,18 @@ def _heading_text(paragraph: Paragraph, known: frozenset[str]) -> str:
     return " ".join([*number, *(text for text, _ in tokens(paragraph, known))])
 
 
-def _running_lines(pages: Sequence[PageText], by_page: dict[int, list[Line]]) -> frozenset[Line]:
+def _running_lines(
+    pages: Sequence[PageText], by_page: dict[int, list[PdfLine]]
+) -> frozenset[PdfLine]:
     """Return the lines of running heads and feet: page numbers, and what comes back in margins."""
-    marginal: dict[tuple[bool, int, str], list[Line]] = defaultdict(list)
+    marginal: dict[tuple[bool, int, str], list[PdfLine]] = defaultdict(list)
     for page in pages:
         for line in by_page[page.number]:
             middle = (line.bottom + line.top) / 2 / max(page.height, 1.0)
             if middle < _MARGIN or middle > 1 - _MARGIN:
                 shape = _DIGITS.sub("#", line.text.casefold())
                 marginal[middle < _MARGIN, round(line.size), shape].append(line)
-    found: set[Line] = set()
+    found: set[PdfLine] = set()
     for lines in marginal.values():
         repeated = len({line.page for line in lines}) > max(1, len(pages) // 3)
         if repeated or all(_PAGE_NUMBER.fullmatch(line.text.strip()) for line in lines):
@@ -185,7 +187,9 @@ def _running_lines(pages: Sequence[PageText], by_page: dict[int, list[Line]]) ->
     return frozenset(found)
 
 
-def _kept_once(running: frozenset[Line], parts: Sequence[Paragraph | Table]) -> Iterator[Line]:
+def _kept_once(
+    running: frozenset[PdfLine], parts: Sequence[Paragraph | Table]
+) -> Iterator[PdfLine]:
     """Yield the first of each running line that says more than a page's number or the title."""
     seen = {
         clean(" ".join(line.text for line in part.lines)).casefold()

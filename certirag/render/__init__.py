@@ -2,8 +2,8 @@
 
 from certirag.render.certify import certify
 from certirag.render.inert import highlight_html, inert_html, oddities, visible
-from certirag.render.planted import PlantedView, ProbeView, counted_sentence
 from certirag.render.present import Chip, EvidenceView, Mode, Presentation, present
+from certirag.render.probe_verdicts import PlantedView, ProbeView, counted_sentence
 from certirag.render.static import NOTICE, presentation_html, presentation_text
 
 __all__ = [

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.claim_ir.asked import asked_words, divided, quoted
-from certirag.core.certificate import AnswerDecisionName, AnswerRecord, AnswerSummary
 from certirag.core.claim import Claim
 from certirag.core.judgement import LeftOut, ReasonCode, Suggestions
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult, is_score
+from certirag.proof.certificate import AnswerDecisionName, AnswerRecord, AnswerSummary
 from certirag.render.confidence import open_parts
 from certirag.render.gate import Decision, NamedFinding, RenderState, state_of
+from certirag.text.question import asked_words, divided, quoted
 
 REASONS: Final[Mapping[ReasonCode, str]] = {
     "ALL_VERIFIED": "Every checkable claim passed every rule.",

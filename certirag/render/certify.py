@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from certirag.core.certificate import AnswerSummary, FindingRecord, RendererDecision
 from certirag.core.claim import Claim
 from certirag.core.judgement import ConfidenceBasis
 from certirag.core.policy import Policy
 from certirag.core.probe import Probe
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
+from certirag.proof.certificate import AnswerSummary, FindingRecord, RendererDecision
 from certirag.render.abstain import (
     REASONS,
     Grounds,
@@ -34,7 +34,7 @@ from certirag.render.confidence import (
     with_caveats,
 )
 from certirag.render.gate import Case, Decision, NamedFinding, RenderState, decide, state_of
-from certirag.render.planted import PLANTED_ERRORS, planted_cases, planted_errors
+from certirag.render.probe_verdicts import PLANTED_ERRORS, planted_cases, planted_errors
 from certirag.render.rules import RULES
 
 _ALL_RULES: Final = {**RULES, PLANTED_ERRORS: planted_errors}

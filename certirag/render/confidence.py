@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from certirag.claim_ir.relevance import has_term, stems
-from certirag.core.certificate import Confidence
 from certirag.core.claim import Claim
 from certirag.core.judgement import ANSWERS, OPEN, ConfidenceBasis
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SpanRef
 from certirag.core.verdict import VerificationResult, is_score
+from certirag.proof.certificate import Confidence
+from certirag.text.question import has_term, stems
 
 # RFC-0004 §7: the least share of verified claims for each label.
 HIGH: Final = 0.90

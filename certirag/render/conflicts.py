@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from certirag.claim_ir.quantities import find_quantities
 from certirag.core.claim import Claim
 from certirag.core.judgement import Reference
 from certirag.core.text import EvidenceChunk, SpanRef
 from certirag.core.verdict import VerificationResult, is_score
+from certirag.quantities.find import find_quantities
 from certirag.render.abstain import Grounds, is_uncheckable
 from certirag.render.closest import whole_span
 

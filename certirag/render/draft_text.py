@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, get_args
 
-from certirag.claim_ir.statement import is_uncheckable
+from certirag.claims.statement import is_uncheckable
 from certirag.core.citation import (
     Citation,
     CitationQuality,
@@ -153,7 +153,7 @@ def _verdicts(cited: CitationsRecord) -> str:
 
 
 def _quality(presentation: Presentation, cited: CitationsRecord) -> CitationQuality:
-    """Count as `certirag.verify.citations` does, over the claims that can be checked."""
+    """Count as `certirag.verification.citation_check` does, over the claims that can be checked."""
     claims = presentation.record.claim_ir.claims
     wanted = {claim.id for claim in claims if not is_uncheckable(claim)}
     judged = [j for j in cited.judgements if j.citation.claim_id in wanted]

@@ -13,17 +13,17 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from certirag.core.certificate import AnswerRecord, AnswerSummary, FindingRecord, open_export
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import SpanScore, VerificationResult
+from certirag.proof.certificate import AnswerRecord, AnswerSummary, FindingRecord, open_export
 from certirag.render.abstain import Grounds, with_suggestions
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
 from certirag.render.conflicts import Conflict, conflicts
 from certirag.render.gate import Decision, RenderState, state_of
-from certirag.render.planted import PLANTED_ERRORS, PlantedView, ProbeView, probe_view
+from certirag.render.probe_verdicts import PLANTED_ERRORS, PlantedView, ProbeView, probe_view
 
 # Failures of these rules tell a reader more than the low score that they bring along.
 _TELLING: Final = frozenset(

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from certirag.claim_ir.derived import explain_quantities, is_only_result
-from certirag.claim_ir.lists import list_around, quotations, without_gaps
-from certirag.claim_ir.table_rows import reads_row
-from certirag.claim_ir.wellformed import problems
+from certirag.claims.lists import list_around, quotations, without_gaps
+from certirag.claims.table_rows import reads_row
+from certirag.claims.well_formed import problems
 from certirag.core.policy import LEAST_TAU_ENTAIL
 from certirag.core.selector import CannotLocate, resolve
 from certirag.core.text import (
@@ -26,6 +25,7 @@ from certirag.core.text import (
     shared_context,
 )
 from certirag.core.verdict import SpanScore, is_score
+from certirag.quantities.derive import explain_quantities, is_only_result
 from certirag.render.gate import Case, Finding, Rule
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")

@@ -1,7 +1,7 @@
 """Retrieved chunks → the spans that an answer may be written from, chosen before it is written.
 
 What is chosen here limits what an answer is compiled from and nothing else: candidates for and
-against a claim are chosen from the chunks (`verify/candidates`), so that a span left out here
+against a claim are chosen from the chunks (`verification/candidates`), so that a span left out here
 still opposes what it contradicts. The steps, after the fifth seed's Stage 1:
   (1) spans that can be cited: visible, resolving, of a sound length;
   (2) each one's relevance to the question, in [0, 1];
@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final, Literal
 
-from certirag.claim_ir.extractive import Candidate
-from certirag.claim_ir.quantities import find_quantities
-from certirag.claim_ir.split import is_table_row
+from certirag.claims.split import is_table_row
 from certirag.core.text import EvidenceChunk, SentenceSpan
+from certirag.drafting.extractive import QuotableSentence
 from certirag.errors import InputError
 from certirag.ports import Embedder, Reranker
+from certirag.quantities.find import find_quantities
 from certirag.retrieve.relevance import (
     keyword_relevance,
     rerank_relevance,
@@ -101,9 +101,9 @@ class Preselection:
     settings: dict[str, str | int | float] = field(default_factory=dict)
 
     @property
-    def candidates(self) -> tuple[Candidate, ...]:
+    def candidates(self) -> tuple[QuotableSentence, ...]:
         """The spans as the extractive compiler takes them."""
-        return tuple(Candidate(s.chunk, s.span, s.score) for s in self.spans)
+        return tuple(QuotableSentence(s.chunk, s.span, s.score) for s in self.spans)
 
 
 def preselect(

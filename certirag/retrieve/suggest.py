@@ -18,14 +18,13 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
-from certirag.claim_ir.asked import AskedWord, asked_words, divided, quoted
-from certirag.claim_ir.quantities import find_quantities
-from certirag.claim_ir.relevance import has_term, stems
-from certirag.claim_ir.verbs import PAST_FORMS
 from certirag.core.claim import Quantity
 from certirag.core.judgement import ANSWERS, Filter, Suggestion, Suggestions
 from certirag.core.text import EvidenceChunk
+from certirag.quantities.find import find_quantities
 from certirag.retrieve.terms import visible_text
+from certirag.text.question import AskedWord, asked_words, divided, has_term, quoted, stems
+from certirag.text.verbs import PAST_FORMS
 
 MAX_REFINEMENTS: Final = 3
 MAX_FILTERS: Final = 5

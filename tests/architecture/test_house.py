@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(
-    path for folder in ("certirag", "ui", "app_pages") for path in (ROOT / folder).rglob("*.py")
+    path
+    for folder in ("certirag", "training", "ui", "app_pages")
+    for path in (ROOT / folder).rglob("*.py")
 )
 # The checker is one file on purpose: an auditor takes it along and reads it in a sitting.
 LONGEST = {"checker.py": 1050}
@@ -31,9 +34,31 @@ def test_only_bootstrap_names_adapters() -> None:
     """Everything else speaks to ports; training builds the adapters' files and tries them."""
     allowed = {"bootstrap.py"}
     for path in SOURCES:
-        if path.name in allowed or {"adapters", "train", "ui"} & set(path.parts):
+        if path.name in allowed or {"adapters", "training", "ui"} & set(path.parts):
             continue
         assert "certirag.adapters" not in path.read_text("utf-8"), path
+
+
+def test_every_room_is_described_and_only_those() -> None:
+    """docs/architecture.md has a paragraph and a line of its tree for each folder."""
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    rooms = {path.parent.name for path in (ROOT / "certirag").glob("*/__init__.py")}
+    assert set(re.findall(r"^\*\*(\w+)\*\* ", page, re.MULTILINE)) == rooms
+    tree = page.split("```")[1]
+    assert rooms <= set(re.findall(r"(\w+)/", tree))
+
+
+def test_no_name_stands_twice() -> None:
+    """A file or a public class is found by its name alone."""
+    package = [path for path in SOURCES if path.is_relative_to(ROOT / "certirag")]
+    files = Counter(path.name for path in package if not path.name.startswith("__"))
+    classes = Counter(
+        node.name
+        for path in package
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in (files + classes).items() if count > 1] == []
 
 
 def test_the_badge_words_have_one_home() -> None:

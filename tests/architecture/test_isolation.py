@@ -16,25 +16,25 @@ from fakes import FakeEmbedder, WordReader, chunk_of
 from gate_cases import KEY, POLICY, TRUSTED
 from memory_log import MemoryLog
 
-from certirag import measuring, pipeline
-from certirag.adapters.index_local import LocalIndex
-from certirag.adapters.verifier_lexical import LexicalVerifier
-from certirag.claim_ir.compile import claims_from_draft
-from certirag.core.certificate import open_export
+from certirag.adapters.index.local import LocalIndex
+from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
+from certirag.answers import measure, pipeline
+from certirag.answers.pipeline import answer_question, verify_draft
+from certirag.answers.services import Services
+from certirag.claims.compile import claims_from_draft
 from certirag.core.claim import ClaimIR
 from certirag.core.models import ModelIdentity
 from certirag.core.text import EvidenceChunk
+from certirag.core.verdict import VerificationResult
 from certirag.ingest.sentences import sentence_splitter
-from certirag.pipeline import answer_question, verify_draft
 from certirag.ports import Judgement, Pair, Verifier
-from certirag.services import Services
+from certirag.proof.certificate import open_export
 from certirag.settings import Settings
-from certirag.verify.candidates import Candidates
-from certirag.verify.depth import Asker, verify_at_depths
-from certirag.verify.depth_report import DepthResults
-from certirag.verify.more_evidence import verify_with_retrieval
-from certirag.verify.question_answers import answer_from_evidence, question_records
-from certirag.verify.routing import Route
+from certirag.verification.candidates import Candidates
+from certirag.verification.depth import Asker, verify_at_depths
+from certirag.verification.more_evidence import verify_with_retrieval
+from certirag.verification.question_answers import answer_from_evidence, question_records
+from certirag.verification.routing import Route
 
 QUESTION = "zquestion"
 REMARK = "zremark"
@@ -116,12 +116,12 @@ def look_at(monkeypatch: pytest.MonkeyPatch, route: Route | None) -> list[tuple[
         routes: Sequence[Route],
         verifier: Verifier,
         **more: object,
-    ) -> DepthResults:
+    ) -> tuple[VerificationResult, ...]:
         more["ask"] = ask
         routes = routes if route is None else [route] * len(candidates)
         return verify_at_depths(candidates, routes, verifier, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(measuring, "verify_at_depths", verify)
+    monkeypatch.setattr(measure, "verify_at_depths", verify)
     return asked
 
 
@@ -183,14 +183,14 @@ def test_the_recording_would_show_a_leak(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def leaking(
         candidates: Sequence[Candidates], routes: Sequence[Route], verifier: Verifier, **_: object
-    ) -> DepthResults:
+    ) -> tuple[VerificationResult, ...]:
         told = [
             replace(c, claim=replace(c.claim, text=f"{c.claim.text} {QUESTION}"))
             for c in candidates
         ]
         return verify_at_depths(told, routes, verifier)
 
-    monkeypatch.setattr(measuring, "verify_at_depths", leaking)
+    monkeypatch.setattr(measure, "verify_at_depths", leaking)
     verifier = Recording()
     verify_draft(DRAFT, index(), services_with(verifier))
     assert foreign([(p.claim, p.evidence, p.context) for p in verifier.pairs])

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from certirag import checker
-from certirag.adapters.index_local_format import CHUNKS, CURRENT, MANIFEST, SIGNATURE
+from certirag.adapters.index.index_format import CHUNKS, CURRENT, MANIFEST, SIGNATURE
+from certirag.answers.pipeline import answer_question
+from certirag.answers.services import Services
+from certirag.auditing.recheck import check_file
 from certirag.bootstrap import build_services, ingest_paths, open_index
-from certirag.core.certificate import AnswerRecord, open_export
-from certirag.core.envelope import raw_public_key
 from certirag.core.text import sha256_hex
 from certirag.errors import CorpusError
-from certirag.pipeline import answer_question
-from certirag.recheck import check_file
-from certirag.services import Services
+from certirag.proof.certificate import AnswerRecord, open_export
+from certirag.proof.envelope import raw_public_key
 from certirag.settings import read_settings
 
 QUESTION = "How many days of leave do staff get?"

@@ -24,12 +24,12 @@ from property_runs import examples
 from vector_cases import judged, pinned, published_lines, vectors
 
 from certirag import checker
-from certirag.core import envelope as core_envelope
-from certirag.core.certificate import open_export, statement_bytes
-from certirag.core.envelope import sign
-from certirag.core.schemas import published_schemas
-from certirag.core.trust import Trust, TrustedKey, open_trust, trust_bytes
 from certirag.errors import CertificateError
+from certirag.proof import envelope as core_envelope
+from certirag.proof.certificate import open_export, statement_bytes
+from certirag.proof.envelope import sign
+from certirag.proof.schemas import published_schemas
+from certirag.proof.trust import Trust, TrustedKey, open_trust, trust_bytes
 from certirag.render import certify, visible
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +86,7 @@ def test_the_program_opens_what_the_checker_calls_valid() -> None:
         if vector["verdict"] != "VALID":
             continue
         keys = pinned(vector)
-        if isinstance(keys, checker.Trust):
+        if isinstance(keys, checker.TrustFile):
             root = checker.load_key(bytes.fromhex(vector["root"]))
             keys = open_trust(vector["trust"], root).ring()
         of = open_export(vector["export"], keys)

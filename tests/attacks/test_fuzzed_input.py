@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.cli import main
-from certirag.core.strict_json import read_json
+from certirag.cli.main import main
+from certirag.drafting.strict_json import read_json
 from certirag.errors import IngestError, LanguageModelError
 from certirag.ingest.extract import Limits
 from certirag.ingest.load import load_document

@@ -20,10 +20,10 @@ from gate_cases import (
     with_result,
 )
 
-from certirag.core.certificate import AnswerSummary
 from certirag.core.claim import Claim
 from certirag.core.policy import BASE_RULES, RISK_CLASSES, STRICT_RULES, Policy
 from certirag.errors import PolicyError
+from certirag.proof.certificate import AnswerSummary
 from certirag.render import gate
 from certirag.render.badge import badge_of
 from certirag.render.certify import certify, decide_all, summarise

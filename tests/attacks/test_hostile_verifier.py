@@ -17,9 +17,9 @@ from certirag.core.verdict import VerificationResult
 from certirag.errors import VerifierError
 from certirag.ports import Judgement, Pair
 from certirag.render import certify
-from certirag.verify.candidates import EXTRA_PAIRS, choose_candidates
-from certirag.verify.claim import verify_claims
-from certirag.verify.score import score_rows
+from certirag.verification.candidates import EXTRA_PAIRS, choose_candidates
+from certirag.verification.opinion import verify_claims
+from certirag.verification.score import score_rows
 
 SURE = Judgement("entailed", 0.97, 0.02, 0.01)
 UNSURE = Judgement("not_enough_info", 0.05, 0.94, 0.01)

@@ -12,7 +12,7 @@ import log_cases as cases
 import pytest
 from log_attacks import KINDS, UNSEEN, Target, attack, copied, opened
 
-from certirag.audit.verify_live import verify_live
+from certirag.auditing.verify_live import verify_live
 from certirag.errors import AuditError
 
 ATTACKS = 1_000

@@ -10,10 +10,10 @@ from gate_cases import CLAIM, OTHER, POLICY, SENTENCE, chunk, good_case, score, 
 from certirag.core.probe import PlantedError, Probe
 from certirag.core.text import SpanRef, pair_digest
 from certirag.core.verdict import VerificationResult
-from certirag.render import planted
+from certirag.render import probe_verdicts
 from certirag.render.certify import certify, decide_all
 from certirag.render.gate import Case, Finding, is_verified
-from certirag.render.planted import (
+from certirag.render.probe_verdicts import (
     PlantedView,
     ProbeView,
     counted_sentence,
@@ -196,16 +196,16 @@ def test_rules_that_break_catch_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     def breaks(_case: Case) -> Finding:
         raise RuntimeError
 
-    only = {name: lambda _case: Finding(True, "") for name in planted.RULES}
+    only = {name: lambda _case: Finding(True, "") for name in probe_verdicts.RULES}
     for odd, outcome in (
         (breaks, "unmeasured"),
         (lambda _case: None, "unmeasured"),
         (lambda _case: Finding(0, ""), "unmeasured"),  # type: ignore[arg-type]
         (lambda _case: Finding(False, "no"), "caught"),
     ):
-        monkeypatch.setattr(planted, "RULES", {**only, "entailed": odd})
+        monkeypatch.setattr(probe_verdicts, "RULES", {**only, "entailed": odd})
         assert _outcome()[0] == outcome
-    monkeypatch.setattr(planted, "RULES", only)
+    monkeypatch.setattr(probe_verdicts, "RULES", only)
     assert _outcome() == ("survived", "every rule passed")
 
 
@@ -242,7 +242,9 @@ def test_a_long_survivor_is_quoted_in_part(
     length: int, cut: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """160 characters at most, and an ellipsis where more was there."""
-    monkeypatch.setattr(planted, "RULES", {n: lambda _c: Finding(True, "") for n in planted.RULES})
+    monkeypatch.setattr(
+        probe_verdicts, "RULES", {n: lambda _c: Finding(True, "") for n in probe_verdicts.RULES}
+    )
     text = "x" * length
     survivor = replace(good_case(), claim=replace(CLAIM, text=text))
     shown = "x" * 160 + "…" if cut else text

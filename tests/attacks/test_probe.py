@@ -14,20 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
+from certirag.auditing.recheck import judged_otherwise
 from certirag.checker import check
-from certirag.core.certificate import AnswerRecord, open_export, record_json, statement_bytes
 from certirag.core.claim import ClaimIR
 from certirag.core.policy import BASE_RULES, Policy
 from certirag.core.probe import PlantedError, Probe
 from certirag.core.text import EvidenceChunk
 from certirag.errors import CertificateError, VerifierError
 from certirag.ports import Judgement, Pair
-from certirag.recheck import judged_otherwise
+from certirag.proof.certificate import AnswerRecord, open_export, record_json, statement_bytes
 from certirag.render import Mode, certify, present, presentation_html
 from certirag.render import presentation_text as text_of
-from certirag.verify.candidates import choose_candidates
-from certirag.verify.claim import verify_claims
-from certirag.verify.plant import measure_planted, plant_errors
+from certirag.verification.candidates import choose_candidates
+from certirag.verification.mutation_probe import measure_planted, plant_errors
+from certirag.verification.opinion import verify_claims
 
 SURE = Judgement("entailed", 0.97, 0.02, 0.01)
 UNSURE = Judgement("not_enough_info", 0.05, 0.94, 0.01)

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from property_runs import examples
 
 from certirag.checker import check
-from certirag.core.certificate import open_export, statement_bytes
-from certirag.core.envelope import key_id, load_public_key, strict_json
 from certirag.errors import CertificateError
+from certirag.proof.certificate import open_export, statement_bytes
+from certirag.proof.envelope import key_id, load_public_key, strict_json
 from certirag.render import Mode, present
 from scripts.flips import accepted_flips
 

@@ -13,8 +13,8 @@ from gate_cases import KEY, logged
 from memory_log import ORIGIN
 from playwright.sync_api import Page
 
-from certirag.core.envelope import key_id, raw_public_key
-from certirag.core.trust import Trust, TrustedKey, trust_bytes
+from certirag.proof.envelope import key_id, raw_public_key
+from certirag.proof.trust import Trust, TrustedKey, trust_bytes
 
 PAGE = Path(__file__).resolve().parents[2] / "assets" / "checker.html"
 

@@ -15,8 +15,8 @@ from builders import hostile_strings
 from playwright.sync_api import Page, expect
 
 from certirag.bootstrap import open_log
-from certirag.core.facets import AnswerQuery
 from certirag.eval.bench_reading import docx_file
+from certirag.proof.facets import AnswerQuery
 from certirag.settings import read_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

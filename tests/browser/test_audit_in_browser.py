@@ -19,15 +19,15 @@ from gate_cases import POLICY
 from playwright.sync_api import Page, expect
 from test_app_in_browser import LIVE, RENDERED
 
-from certirag.audit.answers import export_again
+from certirag.answers.pipeline import answer_question
+from certirag.answers.services import Services
+from certirag.auditing.logged_answers import export_again
 from certirag.bootstrap import build_services, ingest_paths, open_index
-from certirag.core.certificate import open_export, statement_bytes
-from certirag.core.envelope import sign, strict_base64
-from certirag.core.facets import facets_of
-from certirag.pipeline import answer_question
 from certirag.ports import NewEntry
+from certirag.proof.certificate import open_export, statement_bytes
+from certirag.proof.envelope import sign, strict_base64
+from certirag.proof.facets import facets_of
 from certirag.render import Mode, present
-from certirag.services import Services
 from certirag.settings import read_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

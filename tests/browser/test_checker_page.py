@@ -23,8 +23,8 @@ from checker_page import (
 from gate_cases import KEY, export, record
 from playwright.sync_api import Browser, Page
 
-from certirag.core.certificate import statement_bytes
-from certirag.core.envelope import key_id
+from certirag.proof.certificate import statement_bytes
+from certirag.proof.envelope import key_id
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from checker_page import PAGE
 
-from certirag.core.schemas import published_schemas
+from certirag.proof.schemas import published_schemas
 
 pytestmark = pytest.mark.browser
 

@@ -42,7 +42,7 @@ from playwright.sync_api import Browser, Page
 from vector_cases import judged, vectors
 
 from certirag import checker
-from certirag.core.certificate import statement_bytes
+from certirag.proof.certificate import statement_bytes
 from certirag.render.gate import Case
 
 pytestmark = pytest.mark.browser

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from slow_model import RECORDED
 
 from certirag.bootstrap import open_log
-from certirag.core.facets import AnswerQuery
+from certirag.proof.facets import AnswerQuery
 from certirag.settings import read_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

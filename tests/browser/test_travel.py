@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from certirag.cli import main
+from certirag.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = {

@@ -16,10 +16,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gate_cases import KEY, TRUSTED, record
 from sqlalchemy import create_engine, text
 
-from certirag.adapters.audit_sql import SqlAuditLog, file_url
-from certirag.core.envelope import key_id
-from certirag.core.facets import AnswerQuery, CitedDocument, facets_of
-from certirag.core.log import (
+from certirag.adapters.log_sql.sql_log import SqlAuditLog, file_url
+from certirag.errors import AuditError, CertificateError, InputError
+from certirag.ports import NewEntry
+from certirag.proof.envelope import key_id
+from certirag.proof.facets import AnswerQuery, CitedDocument, facets_of
+from certirag.proof.log import (
     LogProof,
     commitment,
     open_checkpoint,
@@ -27,9 +29,7 @@ from certirag.core.log import (
     prove,
     rotation_message,
 )
-from certirag.core.merkle import is_consistent, leaf_hash, node_hash
-from certirag.errors import AuditError, CertificateError, InputError
-from certirag.ports import NewEntry
+from certirag.proof.merkle import is_consistent, leaf_hash, node_hash
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
 OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from certirag.adapters.embedder_onnx import OnnxEmbedder
-from certirag.adapters.embedder_sentence_transformers import SentenceTransformersEmbedder
+from certirag.adapters.embedders.minilm import OnnxEmbedder
+from certirag.adapters.embedders.sentence_transformers_embedder import SentenceTransformersEmbedder
 from certirag.core.models import ModelIdentity
 from certirag.errors import InputError, MissingExtra, ModelError
 from certirag.ports import Embedder
@@ -168,7 +168,7 @@ def test_identity_follows_the_weights(small_model: Path) -> None:
     assert first.identity == SentenceTransformersEmbedder(str(small_model)).identity
     parameter = next(first._model.parameters())
     parameter.data[0, 0] += 1
-    from certirag.adapters.embedder_sentence_transformers import _digest
+    from certirag.adapters.embedders.sentence_transformers_embedder import _digest
 
     assert _digest(first._model) != first.identity.sha256
 

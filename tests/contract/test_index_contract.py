@@ -13,8 +13,8 @@ import pytest
 from fakes import FakeEmbedder, chunk_of, document_of
 from index_cases import corpus_of
 
-from certirag.adapters.index_local import LocalIndex
-from certirag.adapters.index_local_store import write_corpus
+from certirag.adapters.index.index_store import write_corpus
+from certirag.adapters.index.local import LocalIndex
 from certirag.core.text import EvidenceChunk
 from certirag.errors import CorpusError, ModelError
 from certirag.ports import Index
@@ -209,7 +209,7 @@ def test_another_process_finds_the_same(tmp_path: Path) -> None:
     write_corpus(tmp_path, corpus_of(documents), EMBEDDER)
     script = (
         "import sys; from pathlib import Path; from fakes import FakeEmbedder;"
-        "from certirag.adapters.index_local import LocalIndex;"
+        "from certirag.adapters.index.local import LocalIndex;"
         "e = FakeEmbedder(); i = LocalIndex.open(Path(sys.argv[1]), embedder=e.identity);"
         "print(i.search_terms('leave office days', limit=20));"
         "print(i.search_vector(e.embed(['leave office days'])[0], limit=20))"

@@ -13,10 +13,9 @@ import pytest
 from llm_server import END, endpoint, event, spoken
 from scripted_model import ScriptedModel
 
-from certirag.adapters.llm_endpoint import Endpoint
-from certirag.adapters.llm_openai import OpenAiModel
-from certirag.core.answer_schema import items_schema
-from certirag.core.answered import json_answer, streamed_items, whole_answer
+from certirag.adapters.llm.endpoint import Endpoint
+from certirag.adapters.llm.openai import OpenAiModel
+from certirag.drafting.model_answer import items_schema, json_answer, streamed_items, whole_answer
 from certirag.errors import LanguageModelError
 from certirag.ports import LanguageModel, Prompt
 

@@ -13,8 +13,8 @@ import pytest
 from fakes import FakeEmbedder
 from numpy.typing import NDArray
 
-from certirag.adapters.reranker_cross_encoder import CrossEncoderReranker
-from certirag.adapters.reranker_late_interaction import LateInteractionReranker
+from certirag.adapters.rerankers.cross_encoder import CrossEncoderReranker
+from certirag.adapters.rerankers.late_interaction import LateInteractionReranker
 from certirag.errors import MissingExtra, ModelError
 from certirag.ports import Reranker
 

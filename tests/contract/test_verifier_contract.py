@@ -20,14 +20,14 @@ import pytest
 from llm_server import chat, endpoint, verdict
 from tiny_models import save_tiny_hhem, save_tiny_nli, save_tiny_roberta, save_tiny_t5
 
-from certirag.adapters.llm_endpoint import Endpoint
-from certirag.adapters.verifier_cascade import CascadeVerifier
-from certirag.adapters.verifier_embedded import EmbeddedVerifier
-from certirag.adapters.verifier_hhem import HhemVerifier
-from certirag.adapters.verifier_lexical import LexicalVerifier
-from certirag.adapters.verifier_llm import LlmVerifier
-from certirag.adapters.verifier_minicheck import MiniCheckVerifier
-from certirag.adapters.verifier_nli import NliVerifier
+from certirag.adapters.llm.endpoint import Endpoint
+from certirag.adapters.verifiers.cascade import CascadeVerifier
+from certirag.adapters.verifiers.embedded_verifier import EmbeddedVerifier
+from certirag.adapters.verifiers.hhem import HhemVerifier
+from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
+from certirag.adapters.verifiers.llm_verifier import LlmVerifier
+from certirag.adapters.verifiers.minicheck import MiniCheckVerifier
+from certirag.adapters.verifiers.nli import NliVerifier
 from certirag.core.verdict import is_score
 from certirag.ports import Judgement, Pair, Verifier
 from certirag.settings import ASSETS

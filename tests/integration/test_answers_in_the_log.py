@@ -12,15 +12,12 @@ from draft_writer import DraftWriter
 from fake_language_model import prompt_text
 from integration_fixtures import Bench
 
-from certirag.audit.answers import export_again, open_answer
-from certirag.audit.verify_log import verify_log
-from certirag.bootstrap import index_of_paths, open_log, read_limits
-from certirag.core.certificate import open_export
-from certirag.core.facets import AnswerQuery
-from certirag.core.log import Leaf, parse_leaf
-from certirag.drafting import PROMPT_OF
-from certirag.errors import AuditError, CertificateError, InputError
-from certirag.expiry import (
+from certirag.answers.draft import PROMPT_OF
+from certirag.answers.pipeline import answer_question, stream_answer, verify_draft
+from certirag.answers.services import AnswerWriter, Services
+from certirag.auditing.logged_answers import export_again, open_answer
+from certirag.auditing.replay import replay_log
+from certirag.auditing.staleness import (
     Rechecked,
     digests_of,
     digests_of_files,
@@ -28,10 +25,13 @@ from certirag.expiry import (
     revocation,
     stale_answers,
 )
-from certirag.pipeline import answer_question, stream_answer, verify_draft
+from certirag.auditing.verify_log import verify_log
+from certirag.bootstrap import index_of_paths, open_log, read_limits
+from certirag.errors import AuditError, CertificateError, InputError
 from certirag.ports import Index, LogEntry, NewEntry
-from certirag.replaying import replay_log
-from certirag.services import Services, Writer
+from certirag.proof.certificate import open_export
+from certirag.proof.facets import AnswerQuery
+from certirag.proof.log import Leaf, parse_leaf
 
 CLAIM = "Employees receive 27 days of leave."
 SECOND = "The office has a canteen."
@@ -184,7 +184,7 @@ def _writing(services: Services) -> Services:
     draft = {"text": "Full-time employees receive 27 days of annual leave. It is paid."}
     model = DraftWriter(draft, "generate-then-cite", services.split)
     prompts = {name: prompt_text(name) for name in PROMPT_OF.values()}
-    return replace(services, writer=Writer(model, "generate-then-cite", prompts))
+    return replace(services, writer=AnswerWriter(model, "generate-then-cite", prompts))
 
 
 @pytest.mark.parametrize("read", [1, 2, 3])

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from audit_facets import asked_for, made_facets
 
-from certirag import cli_audit_query
 from certirag.bootstrap import open_log
-from certirag.cli import main
-from certirag.core.facets import AnswerFacets, AnswerQuery
+from certirag.cli import query_commands
+from certirag.cli.main import main
 from certirag.errors import AuditError
 from certirag.ports import AuditLog, NewEntry
+from certirag.proof.facets import AnswerFacets, AnswerQuery
 from certirag.settings import read_settings
 
 HOSTILE = (
@@ -178,7 +178,7 @@ def test_an_export_holds_every_answer_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both formats hold all answers, over more than one page; texts are whole."""
-    monkeypatch.setattr(cli_audit_query, "MAX_PAGE", 9)
+    monkeypatch.setattr(query_commands, "MAX_PAGE", 9)
     expected = [facets.trace_id for facets in reversed(COMPLETE)]
     lines, table = tmp_path / "answers.jsonl", tmp_path / "answers.csv"
     code, out, err = run(capsys, "export", "--out", str(lines))
@@ -200,14 +200,14 @@ def test_an_export_that_fails_half_way_leaves_nothing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is there whole or not at all; an older one stays as it was."""
-    monkeypatch.setattr(cli_audit_query, "MAX_PAGE", 9)
-    read = cli_audit_query.pages
+    monkeypatch.setattr(query_commands, "MAX_PAGE", 9)
+    read = query_commands.pages
 
     def cut(*words: object) -> object:
         yield next(read(*words))  # type: ignore[arg-type]
         raise AuditError("the audit log cannot be read: the connection broke")
 
-    monkeypatch.setattr(cli_audit_query, "pages", cut)
+    monkeypatch.setattr(query_commands, "pages", cut)
     path = tmp_path / "answers.jsonl"
     path.write_text("older")
     code, _, err = run(capsys, "export", "--out", str(path))

@@ -13,17 +13,16 @@ import pytest
 from integration_fixtures import CORPORA, FIXTURES, Bench, drafts
 
 from certirag.bootstrap import make_verifier
-from certirag.claim_ir.citation_marks import cited_sources, read_citations
-from certirag.claim_ir.cited_claims import citations_of
-from certirag.claim_ir.compile import claims_from_draft
-from certirag.claim_ir.statement import make_claim
+from certirag.claims.citation_marks import citations_of, cited_sources, read_citations
+from certirag.claims.compile import claims_from_draft
+from certirag.claims.statement import make_claim
 from certirag.core.citation import Citation, CitationJudgement, Correction
 from certirag.core.claim import Claim
 from certirag.core.text import EvidenceChunk
 from certirag.ingest.sentences import sentence_splitter
-from certirag.verify.citations import citation_precision_recall, judge_citations
-from certirag.verify.correction import correct_citations, corrected
-from certirag.verify.proposals import STRATEGIES, correction_strategy
+from certirag.verification.citation_check import citation_precision_recall, judge_citations
+from certirag.verification.correction import correct_citations, corrected
+from certirag.verification.proposals import STRATEGIES, correction_strategy
 
 Wrong = Literal["", "other document", "neighbouring section", "invented source"]
 KINDS: tuple[Wrong, ...] = ("other document", "neighbouring section", "invented source")

@@ -14,11 +14,11 @@ import jsonschema
 import pytest
 from integration_fixtures import FIXTURES
 
-from certirag.audit.keys import trusted_keys
 from certirag.checker import check
-from certirag.cli import main
-from certirag.core.schemas import published_schemas
-from certirag.train.report import figures, read_scored
+from certirag.cli.main import main
+from certirag.proof.keys import trusted_keys
+from certirag.proof.schemas import published_schemas
+from training.report import figures, read_scored
 
 POLICY = FIXTURES / "corpora" / "policy"
 QUESTION = "How many days of annual leave do full-time employees receive?"
@@ -308,7 +308,7 @@ def test_a_log_that_cannot_be_written_shows_no_answer(home: Path, tmp_path: Path
 def test_the_default_path_never_imports_torch(home: Path) -> None:
     """Asking a question with the embedded parts leaves torch and transformers alone."""
     program = (
-        "import sys; from certirag.cli import main; "
+        "import sys; from certirag.cli.main import main; "
         f"main(['ask', {QUESTION!r}, '--index', {str(home / 'i')!r}]); "
         "sys.exit(bool({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
     )

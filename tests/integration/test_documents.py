@@ -20,8 +20,8 @@ import pytest
 from integration_fixtures import Bench
 from near_miss_path import Row, decide, wholly_verified
 
+from certirag.answers.pipeline import answer_question
 from certirag.bootstrap import index_of_paths
-from certirag.pipeline import answer_question
 from certirag.render import Mode, present
 
 HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"

@@ -9,9 +9,9 @@ import pytest
 from integration_fixtures import Bench, drafts
 from planted_counts import touches
 
+from certirag.answers.pipeline import verify_draft
 from certirag.bootstrap import load_policy
-from certirag.core.certificate import AnswerRecord, open_export
-from certirag.pipeline import verify_draft
+from certirag.proof.certificate import AnswerRecord, open_export
 from certirag.render import certify
 
 # Of 111 claims with a planted error, and of 149 untouched ones: what was reached, not a goal.

@@ -17,16 +17,16 @@ import pytest
 from erasure_cases import Spoken, answered, markers_in
 from gate_cases import KEY, TRUSTED
 
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.audit.archive_files import ArchiveFolder
-from certirag.audit.retention import Authorisation
-from certirag.audit.retention_file import known_policies
-from certirag.audit.verify_log import verify_log
-from certirag.core.certificate import open_export
-from certirag.core.log import parse_leaf, parse_proof, prove
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
+from certirag.auditing.archive_files import ArchiveFolder
+from certirag.auditing.legal_hold import authorisation_of, erase_on_request, hold, release
+from certirag.auditing.retain import Retention, retain
+from certirag.auditing.verify_log import verify_log
 from certirag.errors import AuditError, InputError
-from certirag.holding import authorisation_of, erase_on_request, hold, release
-from certirag.retaining import Retention, retain
+from certirag.proof.certificate import open_export
+from certirag.proof.log import parse_leaf, parse_proof, prove
+from certirag.proof.retention import Authorisation
+from certirag.proof.retention_files import known_policies
 
 T0 = datetime(2026, 1, 10, 12, tzinfo=UTC)
 BY = Authorisation("Dora Data", "Request 12 of a data subject.")
@@ -212,9 +212,9 @@ def test_small_windows_and_acts_do_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However the log is cut into parts: the same goes, and a clock that fell back is noticed."""
-    monkeypatch.setattr("certirag.retaining._WINDOW", 1)
-    monkeypatch.setattr("certirag.retaining._BATCH", {"archive": 3, "erase": 5})
-    monkeypatch.setattr("certirag.retaining.SPANS_OF_AN_ACT", 2)
+    monkeypatch.setattr("certirag.auditing.retain._WINDOW", 1)
+    monkeypatch.setattr("certirag.auditing.retain._BATCH", {"archive": 3, "erase": 5})
+    monkeypatch.setattr("certirag.auditing.retain.SPANS_OF_AN_ACT", 2)
     home = tmp_path / "home"
     home.mkdir()
     url = f"sqlite:///{home / 'audit.sqlite3'}"
@@ -280,7 +280,9 @@ def test_copies_that_no_act_tells_of_go(tmp_path: Path, monkeypatch: pytest.Monk
     of = opened(tmp_path)
     spoken(of, 2)
     with monkeypatch.context() as broken:
-        broken.setattr("certirag.retaining._log_archive", lambda *_: (_ for _ in ()).throw(Cut()))
+        broken.setattr(
+            "certirag.auditing.retain._log_archive", lambda *_: (_ for _ in ()).throw(Cut())
+        )
         with pytest.raises(Cut):
             retain(of, days(40))
     assert len(archive(tmp_path)) <= 1

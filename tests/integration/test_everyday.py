@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from integration_fixtures import FIXTURES, Bench
 
-from certirag.pipeline import answer_question
+from certirag.answers.pipeline import answer_question
 from certirag.render import Mode, present
 
 # The least that are answered whole, the least that are answered first, and the most without an

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from integration_fixtures import FIXTURES, Bench
 
+from certirag.answers.pipeline import verify_draft
+from certirag.answers.services import SignedAnswer
 from certirag.bootstrap import index_of_paths
-from certirag.core.certificate import open_export
-from certirag.pipeline import verify_draft
+from certirag.proof.certificate import open_export
 from certirag.render import Mode, present
-from certirag.services import SignedAnswer
 
 CLAIM = "Full-time employees receive 27 days of annual leave per calendar year."
 

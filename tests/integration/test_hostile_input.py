@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from integration_fixtures import Bench
 
+from certirag.answers.pipeline import MAX_DRAFT, answer_question, verify_draft
 from certirag.errors import InputError
-from certirag.pipeline import MAX_DRAFT, answer_question, verify_draft
 from certirag.render import Mode, present
 
 STRINGS = Path(__file__).resolve().parents[2] / "fixtures" / "attacks" / "strings.jsonl"

@@ -18,8 +18,8 @@ import pytest
 from postgres import Server, running_server
 from sqlalchemy.exc import SQLAlchemyError
 
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.audit.verify_log import verify_log
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
+from certirag.auditing.verify_log import verify_log
 from certirag.core.text import sha256_hex
 from certirag.ports import LogEntry
 

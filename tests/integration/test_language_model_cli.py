@@ -20,8 +20,8 @@ import pytest
 from integration_fixtures import FIXTURES
 from llm_server import END, endpoint, event, reply, spoken, stream
 
-from certirag.audit.keys import trusted_keys
-from certirag.core.certificate import AnswerRecord, open_export
+from certirag.proof.certificate import AnswerRecord, open_export
+from certirag.proof.keys import trusted_keys
 
 pytestmark = pytest.mark.slow
 

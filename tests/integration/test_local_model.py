@@ -16,15 +16,15 @@ import pytest
 from fake_language_model import prompt_text
 from integration_fixtures import Bench
 
-from certirag.adapters.llm_llamacpp import LlamaCppModel
+from certirag.adapters.llm.llamacpp import LlamaCppModel
+from certirag.answers.draft import PROMPT_OF
+from certirag.answers.pipeline import stream_answer
+from certirag.answers.services import AnswerWriter
 from certirag.checker import check
-from certirag.core.certificate import open_export
 from certirag.core.generation import Strategy
-from certirag.drafting import PROMPT_OF
 from certirag.errors import GroundingFault, LanguageModelError, ModelError
-from certirag.pipeline import stream_answer
 from certirag.ports import Prompt
-from certirag.services import Writer
+from certirag.proof.certificate import open_export
 from certirag.settings import STRATEGIES
 
 pytestmark = pytest.mark.slow
@@ -121,7 +121,7 @@ def test_whatever_it_writes_the_answer_comes_from_the_documents(
     """It is asked in earnest; what it gets wrong has no badge, and what answers is there."""
     counted = Counted(model)
     prompts = {name: prompt_text(name) for name in PROMPT_OF.values()}
-    services = replace(bench.services, writer=Writer(counted, strategy, prompts))
+    services = replace(bench.services, writer=AnswerWriter(counted, strategy, prompts))
     written: set[str] = set()
     verified = quoted = 0
     begun = time.monotonic()

@@ -14,12 +14,12 @@ from gate_cases import POLICY
 from integration_fixtures import Bench
 from near_miss_path import decide
 
-from certirag.claim_ir.quantity_tokens import word_set
-from certirag.core.certificate import open_export
+from certirag.answers.pipeline import verify_draft
 from certirag.core.claim import Claim
 from certirag.core.text import ChunkSource, EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
 from certirag.core.verdict import SpanScore, VerificationResult
-from certirag.pipeline import verify_draft
+from certirag.proof.certificate import open_export
+from certirag.quantities.figure_tokens import word_set
 from certirag.render.gate import Case, Finding
 from certirag.render.rules import numbers
 

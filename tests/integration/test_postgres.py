@@ -22,18 +22,18 @@ from postgres import Server
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError
 
-from certirag.adapters.audit_sql import SqlAuditLog, file_url
-from certirag.audit.keys import signing_key
-from certirag.audit.retention import Authorisation
-from certirag.audit.retention_file import known_policies
+from certirag.adapters.log_sql.sql_log import SqlAuditLog, file_url
+from certirag.auditing.retain import Retention, retain
 from certirag.bootstrap import open_log
-from certirag.cli import main
-from certirag.core.certificate import parse_statement
-from certirag.core.facets import facets_of
-from certirag.core.log import parse_leaf, prove
+from certirag.cli.main import main
 from certirag.errors import AuditError
 from certirag.ports import NewEntry
-from certirag.retaining import Retention, retain
+from certirag.proof.certificate import parse_statement
+from certirag.proof.facets import facets_of
+from certirag.proof.keys import signing_key
+from certirag.proof.log import parse_leaf, prove
+from certirag.proof.retention import Authorisation
+from certirag.proof.retention_files import known_policies
 from certirag.settings import read_settings
 
 pytestmark = pytest.mark.postgres

@@ -25,13 +25,13 @@ from integration_fixtures import FIXTURES
 from postgres import Server
 from sqlalchemy.exc import DBAPIError
 
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.adapters.audit_sql_url import read_url, shown
-from certirag.cli import main
-from certirag.core.facets import AnswerQuery, facets_of
-from certirag.core.log import prove
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
+from certirag.adapters.log_sql.url import read_url, shown
+from certirag.cli.main import main
 from certirag.errors import AuditError, CertiRAGError, InputError
 from certirag.ports import NewEntry
+from certirag.proof.facets import AnswerQuery, facets_of
+from certirag.proof.log import prove
 
 PASSWORD = "zqS3cret"  # noqa: S105  # of a server made here
 POLICY = FIXTURES / "corpora" / "policy"
@@ -289,8 +289,8 @@ def test_a_cut_connection_prints_nothing(postgres_server: Server, tmp_path: Path
     """The library that pools connections would print a traceback of its own."""
     database = postgres_server.new_database()
     program = (
-        "import sys\nfrom certirag.adapters.audit_sql import SqlAuditLog\n"
-        "from certirag.audit.keys import signing_key\nfrom pathlib import Path\n"
+        "import sys\nfrom certirag.adapters.log_sql.sql_log import SqlAuditLog\n"
+        "from certirag.proof.keys import signing_key\nfrom pathlib import Path\n"
         "log = SqlAuditLog(sys.argv[1], key=signing_key(Path(sys.argv[2])), wait=1)\n"
         "with log._database.reading() as reading:\n"
         "    reading.exec_driver_sql('SELECT pg_terminate_backend(pg_backend_pid())')\n"

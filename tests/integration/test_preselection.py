@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from integration_fixtures import Bench, questions
 
-from certirag.claim_ir.extractive import Candidate, claims_from_evidence
+from certirag.drafting.extractive import QuotableSentence, claims_from_evidence
 from certirag.retrieve.hybrid import RetrievalOutcome, retrieve
 from certirag.retrieve.preselect import (
     STRATEGIES,
@@ -41,7 +41,7 @@ def found(bench: Bench) -> list[tuple[dict, RetrievalOutcome]]:
     ]
 
 
-def ranks_of(question: dict, candidates: Sequence[Candidate]) -> Ranks:
+def ranks_of(question: dict, candidates: Sequence[QuotableSentence]) -> Ranks:
     """Return the 1-based rank of the first span that holds each expected statement."""
     texts = [f"{c.chunk.context} {c.span.sentence}".casefold() for c in candidates]
     return [

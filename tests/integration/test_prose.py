@@ -8,12 +8,12 @@ import pytest
 from fake_language_model import FakeLanguageModel, prompt_text
 from integration_fixtures import Bench
 
+from certirag.answers.follow_ups import prose_of, write_prose
+from certirag.answers.pipeline import answer_question
+from certirag.answers.services import AnswerWriter, Services
 from certirag.checker import check
-from certirag.core.certificate import open_export
 from certirag.errors import InputError, LanguageModelError
-from certirag.follow_ups import prose_of, write_prose
-from certirag.pipeline import answer_question
-from certirag.services import Services, Writer
+from certirag.proof.certificate import open_export
 
 _QUESTION = "How many days of annual leave do full-time employees receive?"
 
@@ -34,7 +34,7 @@ def _verified(export: bytes, services: Services) -> list[str]:
 
 def _with(services: Services, *answers: object) -> tuple[Services, FakeLanguageModel]:
     model = FakeLanguageModel(*answers)  # type: ignore[arg-type]
-    writer = Writer(model, "interleaved", {"prose": prompt_text("prose")})
+    writer = AnswerWriter(model, "interleaved", {"prose": prompt_text("prose")})
     return replace(services, writer=writer), model
 
 

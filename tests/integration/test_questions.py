@@ -7,7 +7,7 @@ import re
 import pytest
 from integration_fixtures import Bench, questions
 
-from certirag.pipeline import answer_question
+from certirag.answers.pipeline import answer_question
 from certirag.render import Mode, present
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from erasure_cases import Spoken, answered, markers_in
 
-from certirag import cli_retain
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.audit.keys import signing_key
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
 from certirag.bootstrap import open_log
+from certirag.cli import retention_commands
 from certirag.errors import CertiRAGError
+from certirag.proof.keys import signing_key
 from certirag.settings import Settings
 
 NOW = datetime.now(UTC)
@@ -35,7 +35,7 @@ def settings(tmp_path: Path) -> Settings:
 def typed(settings: Settings, *words: str) -> int:
     """Run one command as `certirag audit` would."""
     parser = argparse.ArgumentParser()
-    cli_retain.add_commands(parser.add_subparsers(required=True))
+    retention_commands.add_commands(parser.add_subparsers(required=True))
     options = parser.parse_args(words)
     return int(options.run(options, settings))
 

@@ -10,14 +10,14 @@ import pytest
 from erasure_cases import Spoken, answered, markers_in
 from gate_cases import KEY, TRUSTED
 
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.audit.retention import Authorisation
-from certirag.audit.retention_file import known_policies, retention_in_force
-from certirag.audit.verify_log import verify_log
-from certirag.core.log import LogProof, open_checkpoint, prove
-from certirag.core.merkle import is_consistent
-from certirag.holding import erase_on_request, hold, release
-from certirag.retaining import Retention, retain
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
+from certirag.auditing.legal_hold import erase_on_request, hold, release
+from certirag.auditing.retain import Retention, retain
+from certirag.auditing.verify_log import verify_log
+from certirag.proof.log import LogProof, open_checkpoint, prove
+from certirag.proof.merkle import is_consistent
+from certirag.proof.retention import Authorisation
+from certirag.proof.retention_files import known_policies, retention_in_force
 
 BEGIN = datetime(2024, 2, 29, 9, tzinfo=UTC)
 YEARS = 10

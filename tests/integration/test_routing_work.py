@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from integration_fixtures import Bench, drafts
 
-from certirag.claim_ir.compile import claims_from_draft
+from certirag.claims.compile import claims_from_draft
 from certirag.core.selector import with_selectors
+from certirag.ports import Judgement, Pair, Verifier
 from certirag.render import certify
-from certirag.verify.candidates import choose_candidates
-from certirag.verify.depth import verify_at_depths
-from certirag.verify.routing import UNROUTED, route_claims
+from certirag.verification.candidates import choose_candidates
+from certirag.verification.depth import verify_at_depths
+from certirag.verification.routing import UNROUTED, route_claims
 
 pytestmark = pytest.mark.slow
+
+
+class CountingVerifier:
+    """Hands everything to *inner*, and counts the pairs."""
+
+    def __init__(self, inner: Verifier) -> None:
+        self._inner = inner
+        self.identity = inner.identity
+        self.pairs = 0
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        self.pairs += len(pairs)
+        return self._inner.judge(pairs)
 
 
 def test_routing_saves_work_and_costs_no_error(
@@ -36,11 +52,12 @@ def test_routing_saves_work_and_costs_no_error(
         badges = {}
         routes = route_claims(candidates)
         for name, own in (("routed", routes), ("closest", [UNROUTED] * len(candidates))):
-            found = verify_at_depths(candidates, own, services.verifier)
-            located = with_selectors(chunks, found.results)
-            decisions, _ = certify(ir.claims, found.results, located, services.policy)
+            verifier = CountingVerifier(services.verifier)
+            found = verify_at_depths(candidates, own, verifier)
+            located = with_selectors(chunks, found)
+            decisions, _ = certify(ir.claims, found, located, services.policy)
             badges[name] = {d.claim_id for d in decisions if d.render_state == "VERIFIED"}
-            counts[name][0] += found.report.pairs
+            counts[name][0] += verifier.pairs
             counts[name][1] += len(badges[name])
         for route in routes:
             depths[route.routing] = depths.get(route.routing, 0) + 1

@@ -18,9 +18,9 @@ from planted_counts import checkable, verified_ids
 from remembered import remembering_services
 
 from certirag import settings
+from certirag.answers.draft import PROMPT_OF
 from certirag.checker import check
 from certirag.core.generation import Strategy
-from certirag.drafting import PROMPT_OF
 
 pytestmark = pytest.mark.slow
 

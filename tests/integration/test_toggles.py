@@ -22,19 +22,19 @@ from integration_fixtures import FIXTURES, Bench, drafts
 from planted_counts import checkable, touched_errors, verified_ids
 from remembered import remembering_services
 
+from certirag.answers.draft import PROMPT_OF
+from certirag.answers.pipeline import answer_question, verify_draft
+from certirag.answers.services import AnswerWriter, SignedAnswer
 from certirag.checker import check
-from certirag.cli import main
-from certirag.core.certificate import AnswerRecord, open_export
+from certirag.cli.main import main
 from certirag.core.generation import Strategy
-from certirag.drafting import PROMPT_OF
 from certirag.errors import InputError
-from certirag.pipeline import answer_question, verify_draft
 from certirag.ports import Hit, Index
+from certirag.proof.certificate import AnswerRecord, open_export
 from certirag.retrieve.hybrid import retrieve
 from certirag.retrieve.terms import clean_text
-from certirag.services import SignedAnswer, Writer
 from certirag.settings import Settings, read_settings
-from certirag.verify.candidates import content_words
+from certirag.verification.candidates import content_words
 
 DEFAULTS = {
     "enable_evidence_preselection": True,
@@ -361,7 +361,7 @@ def test_without_preselection_every_sentence_that_was_found_is_given(remembering
         model = FakeLanguageModel('{"claims": []}')
         changed = {"enable_evidence_preselection": on, "max_spans_per_source": 1}
         settings = replace(services.settings, **changed)
-        writer = Writer(model, "generate-then-cite", prompts)
+        writer = AnswerWriter(model, "generate-then-cite", prompts)
         answer_question(
             draft["question"], index, replace(services, settings=settings, writer=writer)
         )

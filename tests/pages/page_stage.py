@@ -11,7 +11,7 @@ from builders import FACTS, Statement, answer_export
 from gate_cases import chunk
 from streamlit.testing.v1 import AppTest
 
-from certirag.services import SignedAnswer
+from certirag.answers.services import SignedAnswer
 
 ROOT = Path(__file__).resolve().parents[2]
 STATEMENTS = (

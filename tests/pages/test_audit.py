@@ -14,14 +14,14 @@ from gate_cases import KEY, POLICY, TRUSTED, good_case, record, with_result
 from page_stage import html_of
 
 import ui.charts
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.audit.answers import export_again
-from certirag.core.certificate import AnswerRecord, statement_bytes
-from certirag.core.envelope import key_id
-from certirag.core.facets import TrendRow, facets_of
-from certirag.core.log import open_checkpoint, parse_leaf
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
+from certirag.auditing.logged_answers import export_again
 from certirag.errors import AuditError
 from certirag.ports import NewEntry
+from certirag.proof.certificate import AnswerRecord, statement_bytes
+from certirag.proof.envelope import key_id
+from certirag.proof.facets import TrendRow, facets_of
+from certirag.proof.log import open_checkpoint, parse_leaf
 from certirag.render import inert_html
 from ui import services
 from ui.audit import VIEWS

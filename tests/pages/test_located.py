@@ -13,8 +13,8 @@ from gate_cases import POLICY, TRUSTED, export, located
 from page_stage import html_of
 from streamlit.testing.v1 import AppTest
 
-from certirag.core.certificate import AnswerRecord
 from certirag.core.text import Box, EvidenceChunk, sha256_hex
+from certirag.proof.certificate import AnswerRecord
 from certirag.render import certify
 from ui.located import WHERE
 

@@ -9,10 +9,10 @@ from builders import FACTS, Statement, answer_export, answer_record
 from gate_cases import POLICY, export
 from page_stage import Stage, chips_of, html_of
 
+from certirag.answers.services import SignedAnswer
 from certirag.core.probe import PlantedError, Probe
 from certirag.errors import AuditError
 from certirag.render import certify
-from certirag.services import SignedAnswer
 from ui.ask import ANSWER, CHECKED
 
 VERIFIED, UNVERIFIED = "✅ Verified", "⚠️ Unverified"

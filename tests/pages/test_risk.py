@@ -12,7 +12,7 @@ from gate_cases import POLICY
 from page_stage import captions_of, html_of
 
 from certirag.core.text import sha256_hex
-from certirag.verify.measured import Measurement, measurements_bytes
+from certirag.verification.measured import Measurement, measurements_bytes
 
 MEASUREMENT = Measurement(
     set_name="made drafts",

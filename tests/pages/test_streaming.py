@@ -12,12 +12,12 @@ from gate_cases import export
 from page_stage import chips_of, html_of
 from streamlit.testing.v1 import AppTest
 
-from certirag.core.certificate import AnswerRecord
+from certirag.answers.services import SignedAnswer
 from certirag.core.generation import DraftEnd, GenerationRecord, PromptIdentity
 from certirag.core.verdict import QuestionRecord
 from certirag.errors import AuditError
+from certirag.proof.certificate import AnswerRecord
 from certirag.render import certify
-from certirag.services import SignedAnswer
 from ui import services
 from ui.ask import ANSWER
 
@@ -265,7 +265,7 @@ def test_the_drawer_shows_the_ledger_of_a_recomputed_figure() -> None:
     def page(passed: bool) -> None:
         from types import SimpleNamespace
 
-        from certirag.core.certificate import FindingRecord
+        from certirag.proof.certificate import FindingRecord
         from ui.look import draw_recomputed
 
         reason = "they follow; recomputed: 44.8 % − 42.1 % = 2.7 pp; 3 × 4 = 12 <img src=x>"

@@ -23,10 +23,10 @@ from hypothesis.stateful import (
 )
 from property_runs import examples
 
-from certirag.core.certificate import AnswerRecord, open_export, statement_bytes
-from certirag.core.envelope import key_id
 from certirag.core.policy import BASE_RULES, RISK_CLASSES, STRICT_RULES, Policy
 from certirag.errors import CertificateError
+from certirag.proof.certificate import AnswerRecord, open_export, statement_bytes
+from certirag.proof.envelope import key_id
 from certirag.render import Mode, present
 
 scores = st.sampled_from([0.0, 0.2, 0.5, 0.84, 0.85, 0.9, 0.97, 1.0])

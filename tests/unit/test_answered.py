@@ -12,9 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certirag.claim_ir.delimited import delimited, delimiters
-from certirag.core.answer_schema import fault_of, items_schema
-from certirag.core.answered import json_answer, streamed_items, whole_answer
+from certirag.drafting.delimited import delimited, delimiters
+from certirag.drafting.model_answer import (
+    fault_of,
+    items_schema,
+    json_answer,
+    streamed_items,
+    whole_answer,
+)
 from certirag.errors import InputError, LanguageModelError
 
 ITEM = {

@@ -10,13 +10,13 @@ from builders import FACTS, Statement, answer_record
 from fakes import WordReader, chunk_of
 from gate_cases import POLICY, TRUSTED, export
 
-from certirag.claim_ir.asked import halves
-from certirag.core.certificate import AnswerRecord, record_json
 from certirag.core.claim import ClaimIR
 from certirag.core.text import SentenceSpan, SpanRef
+from certirag.proof.certificate import AnswerRecord, record_json
 from certirag.render import Mode, certify, present, presentation_html
 from certirag.render.judgement_text import judgement_lines
 from certirag.retrieve.relevance import INSTRUCTS, with_instructions_named, with_relevance
+from certirag.text.question import halves
 
 PARTS = ("How many days of leave are there?", "Who pays for the train?")
 

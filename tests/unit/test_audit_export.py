@@ -12,7 +12,7 @@ from audit_facets import made_facets
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certirag.audit.export_rows import (
+from certirag.auditing.export_rows import (
     COLUMNS,
     csv_header,
     csv_line,
@@ -21,7 +21,7 @@ from certirag.audit.export_rows import (
     row_json,
     safe_text,
 )
-from certirag.core.facets import AnswerRow, CitedDocument
+from certirag.proof.facets import AnswerRow, CitedDocument
 
 ROW = AnswerRow(7, made_facets(1)[0][1], "source changed")
 # What a spreadsheet, or a program that splits cells elsewhere, would compute.

@@ -13,13 +13,13 @@ from audit_facets import CORPORA, asked_for, entries_of, made_facets, made_query
 from postgres import Server
 from sqlalchemy import Connection, create_engine, event, insert, text
 
-from certirag.adapters import audit_sql_query
-from certirag.adapters.audit_schema import ANSWER_DOCUMENT, ANSWER_FACET, ANSWER_REVOKED, METADATA
-from certirag.adapters.audit_sql_query import count, search, trend
-from certirag.adapters.audit_sql_rows import _documents, _facet
-from certirag.audit.query import GROUPINGS, read_groups, read_period, read_query
-from certirag.core.facets import AnswerQuery, CitedDocument
+from certirag.adapters.log_sql import facet_queries
+from certirag.adapters.log_sql.entry_rows import _documents, _facet
+from certirag.adapters.log_sql.facet_queries import count, search, trend
+from certirag.adapters.log_sql.schema import ANSWER_DOCUMENT, ANSWER_FACET, ANSWER_REVOKED, METADATA
+from certirag.auditing.query import GROUPINGS, read_groups, read_period, read_query
 from certirag.errors import InputError
+from certirag.proof.facets import AnswerQuery, CitedDocument
 
 ROWS = made_facets(400)
 NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
@@ -50,7 +50,7 @@ def connection() -> Iterator[Connection]:
 def way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answer by either way: with every condition taken as rare, and with none."""
     if request.param == "many":
-        monkeypatch.setattr(audit_sql_query, "FEW", 1)
+        monkeypatch.setattr(facet_queries, "FEW", 1)
 
 
 def check_queries(connection: Connection, seed: int, number: int) -> None:

@@ -25,19 +25,18 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.schema import CreateTable
 
-from certirag.adapters import audit_sql_migrate
-from certirag.adapters.audit_schema import METADATA, indexed_text
-from certirag.adapters.audit_sql import SqlAuditLog, file_url
-from certirag.adapters.audit_sql_engine import AuditDatabase
-from certirag.adapters.audit_sql_migrate import STEPS, VERSION_TABLE
-from certirag.adapters.audit_sql_read import origin_of
-from certirag.adapters.audit_sql_roles import grant_application_role, grant_retention_role
-from certirag.adapters.audit_sql_tree import TreeNodes
-from certirag.core.facets import AnswerQuery, CitedDocument, facets_of
-from certirag.core.log import prove
-from certirag.core.merkle import inclusion_path
+from certirag.adapters.log_sql import migrate
+from certirag.adapters.log_sql.engine import AuditDatabase
+from certirag.adapters.log_sql.migrate import STEPS, VERSION_TABLE
+from certirag.adapters.log_sql.read import TreeNodes, origin_of
+from certirag.adapters.log_sql.roles_of_database import grant_application_role, grant_retention_role
+from certirag.adapters.log_sql.schema import METADATA, indexed_text
+from certirag.adapters.log_sql.sql_log import SqlAuditLog, file_url
 from certirag.errors import AuditError, InputError
 from certirag.ports import NewEntry
+from certirag.proof.facets import AnswerQuery, CitedDocument, facets_of
+from certirag.proof.log import prove
+from certirag.proof.merkle import inclusion_path
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 FACETS = facets_of(record(), request="f" * 32, complete=True)
@@ -294,7 +293,7 @@ def test_indexed_texts_stay_apart() -> None:
 
 def test_the_steps_are_those_of_the_files() -> None:
     """The program knows each step that it carries, in their order."""
-    folder = Path(audit_sql_migrate.__file__).parent / "migrations"
+    folder = Path(migrate.__file__).parent / "migrations"
     config = Config()
     config.set_main_option("script_location", str(folder))
     steps = [step.revision for step in ScriptDirectory.from_config(config).walk_revisions()]

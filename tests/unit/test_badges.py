@@ -11,9 +11,9 @@ from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_v
 from certirag.core.models import ModelIdentity
 from certirag.ports import Judgement, Pair
 from certirag.settings import read_settings
-from certirag.train.badges import BadgeCount, LabelledRow, count_badges, each_check, main
-from certirag.verify.lexical import scoring
-from certirag.verify.measured import read_measurements
+from certirag.verification.lexical import scoring
+from certirag.verification.measured import read_measurements
+from training.badges import BadgeCount, LabelledRow, count_badges, each_check, main
 
 _DOCUMENT = "The old mill of Corrant was sold in 1987. Its wheel is made of oak."
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from fakes import FakeEmbedder
 
-from certirag.cli import main
-from certirag.core.certificate import AnswerRecord
+from certirag.answers.services import Services
+from certirag.cli.main import main
 from certirag.errors import InputError
-from certirag.eval.bench_report import REST, Asked, report_lines, spread, stage_shares
+from certirag.eval.bench_report import REST, BenchedQuestion, report_lines, spread, stage_shares
 from certirag.eval.stopwatch import CountingVerifier, Stopwatch, TimedEmbedder, TimedReranker
 from certirag.eval.workload import Workload, demo_workloads, in_turn, read_questions
 from certirag.ports import Judgement, Pair
-from certirag.services import Services
+from certirag.proof.certificate import AnswerRecord
 
 DOCUMENT = (
     "# Depot rules\n\nThe Marlow depot opens at six in the morning. Forklift drivers wear a yellow "
@@ -242,8 +242,8 @@ def test_the_stopwatch_stops_when_a_stage_raises() -> None:
 
 def test_median_p95_and_share_are_over_all_questions() -> None:
     """A stage that a question did not enter counts as zero there; p95 is the nearest rank."""
-    asked = [Asked({"verify": n / 1000, REST: 0.0}, 1, 1) for n in range(1, 20)]
-    asked.append(Asked({"compile": 0.19, REST: 0.0}, 1, 1))
+    asked = [BenchedQuestion({"verify": n / 1000, REST: 0.0}, 1, 1) for n in range(1, 20)]
+    asked.append(BenchedQuestion({"compile": 0.19, REST: 0.0}, 1, 1))
     stages = stage_shares(asked)
     assert stages["verify"] == {"median_ms": 9.5, "p95_ms": 18.0, "share": 0.5}
     assert stages["compile"]["median_ms"] == 0.0

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from certirag.bootstrap import open_log
-from certirag.core.facets import AnswerQuery
 from certirag.errors import InputError
 from certirag.eval.bench_audit import audit_report_lines, run_audit_bench
+from certirag.proof.facets import AnswerQuery
 from certirag.settings import Settings
 
 ENTRIES = 300

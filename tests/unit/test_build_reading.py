@@ -7,14 +7,14 @@ import random
 import numpy as np
 import pytest
 
-from certirag.adapters.verifier_embedded import Measured
+from certirag.adapters.verifiers.embedded_verifier import MeasuredPair
 from certirag.errors import InputError
 from certirag.ports import Pair
-from certirag.train.build_reading import ACCUSED, RISKS, ReadClaim, calibrated, held_cases
-from certirag.train.near_misses import FOLDER, read_near_misses, split_cases
+from training.build_reading import ACCUSED, RISKS, ReadClaim, calibrated, held_cases
+from training.near_misses import FOLDER, read_near_misses, split_cases
 
 
-def drawn(count: int, seed: int) -> tuple[list[ReadClaim], list[tuple[Measured, ...]]]:
+def drawn(count: int, seed: int) -> tuple[list[ReadClaim], list[tuple[MeasuredPair, ...]]]:
     """Draw claims whose support and opposition differ by their letter, with much overlap."""
     chance = random.Random(seed)
     claims, measured = [], []
@@ -25,7 +25,7 @@ def drawn(count: int, seed: int) -> tuple[list[ReadClaim], list[tuple[Measured, 
         claims.append(
             ReadClaim(f"claim {number} of {seed}", letter, (Pair("a", "b"),), number % 2 == 0)
         )
-        measured.append((Measured((support, support, support, against, against, against)),))
+        measured.append((MeasuredPair((support, support, support, against, against, against)),))
     return claims, measured
 
 
@@ -45,7 +45,7 @@ def test_thresholds_keep_the_risk_that_they_are_named_for():
 def test_claims_that_could_not_be_read_teach_nothing():
     """Without one that could be read there is no head, and that is said."""
     claims, measured = drawn(50, 3)
-    unread = [(Measured(None),) for _ in measured]
+    unread = [(MeasuredPair(None),) for _ in measured]
     with pytest.raises(InputError, match="near miss"):
         calibrated(claims, unread)
     calibrated([*claims, *claims], [*measured, *unread])

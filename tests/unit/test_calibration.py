@@ -10,14 +10,23 @@ import numpy as np
 import pytest
 
 from certirag.errors import InputError, ModelError
-from certirag.train.calibrate import (
+from certirag.verification.calibration import (
+    Calibration,
+    FittedOn,
+    Head,
+    calibration_bytes,
+    read_calibration,
+    softmax,
+)
+from certirag.verification.clopper_pearson import exact_interval, surely_reaches
+from training.calibrate import (
     NOT_ENTAILED,
     fit_head,
     fit_isotonic,
     fit_temperature,
     rows_sha256,
 )
-from certirag.train.measures import (
+from training.measures import (
     auroc,
     auroc_within,
     balanced_accuracy,
@@ -27,16 +36,7 @@ from certirag.train.measures import (
     reliability,
     threshold_for_precision,
 )
-from certirag.train.rows import Row
-from certirag.verify.calibration import (
-    Calibration,
-    FittedOn,
-    Head,
-    calibration_bytes,
-    read_calibration,
-    softmax,
-)
-from certirag.verify.interval import exact_interval, surely_reaches
+from training.rows import Row
 
 FEATURES = ("support", "cover", "denial")
 HEAD = Head(

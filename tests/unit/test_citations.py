@@ -9,10 +9,15 @@ from dataclasses import replace
 import pytest
 from fakes import chunk_of
 
-from certirag.claim_ir.citation_marks import CitedDraft, cited_sources, read_citations
-from certirag.claim_ir.cited_claims import citations_of, with_marks
-from certirag.claim_ir.compile import claims_from_draft
-from certirag.claim_ir.statement import make_claim
+from certirag.claims.citation_marks import (
+    CitedDraft,
+    citations_of,
+    cited_sources,
+    read_citations,
+    with_marks,
+)
+from certirag.claims.compile import claims_from_draft
+from certirag.claims.statement import make_claim
 from certirag.core.citation import Citation, CitationJudgement
 from certirag.core.claim import Claim
 from certirag.core.models import ModelIdentity
@@ -20,7 +25,7 @@ from certirag.core.text import Box, SpanRef
 from certirag.errors import InputError, VerifierError
 from certirag.ingest.sentences import sentence_splitter
 from certirag.ports import Judgement, Pair
-from certirag.verify.citations import citation_precision_recall, judge_citations
+from certirag.verification.citation_check import citation_precision_recall, judge_citations
 
 SPLIT = sentence_splitter(None)
 LEAVE = replace(

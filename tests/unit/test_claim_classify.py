@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from certirag.claim_ir.classify import claim_type, hedges, plain_fields, risk_class
-from certirag.claim_ir.quantities import find_quantities
+from certirag.claims.classify import claim_type, hedges, plain_fields, risk_class
+from certirag.quantities.find import find_quantities
 
 CLASSES = [
     ("The fee of Acme is higher than the fee of Birch.", "comparison", "comparative_claim"),

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from fakes import WordReader
 
-from certirag.claim_ir.extractive import Candidate, claims_from_evidence
 from certirag.core.text import ChunkSource, EvidenceChunk, SentenceSpan, sha256_hex
+from certirag.drafting.extractive import QuotableSentence, claims_from_evidence
 
 READ = WordReader()
 
@@ -31,7 +31,7 @@ def chunk(name, sentences, *, title="Leave Policy", section="", hidden=()):
 def candidates(*chunks):
     """Return every span of *chunks* as a candidate, scores falling."""
     pairs = [(c, s) for c in chunks for s in c.spans]
-    return [Candidate(c, s, 1.0 - 0.01 * i) for i, (c, s) in enumerate(pairs)]
+    return [QuotableSentence(c, s, 1.0 - 0.01 * i) for i, (c, s) in enumerate(pairs)]
 
 
 LEAVE = chunk(
@@ -163,7 +163,7 @@ def test_text_that_no_reader_can_see_is_never_used():
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_an_unsound_score_removes_the_candidate(score):
     """A score that is no number cannot rank a sentence."""
-    found = [Candidate(LEAVE, LEAVE.spans[2], score)]
+    found = [QuotableSentence(LEAVE, LEAVE.spans[2], score)]
     ir = claims_from_evidence(
         "How long does the probation period last?", found, READ, max_claims=12
     )
@@ -173,7 +173,7 @@ def test_an_unsound_score_removes_the_candidate(score):
 def test_a_span_that_is_not_in_its_chunk_is_not_used():
     """Offsets that do not give the quoted sentence are no evidence."""
     span = SentenceSpan("s9", 0, 10, "The probation period lasts nine months.")
-    found = [Candidate(LEAVE, span, 1.0)]
+    found = [QuotableSentence(LEAVE, span, 1.0)]
     assert not claims_from_evidence(
         "How long does the probation period last?", found, READ, max_claims=12
     ).claims

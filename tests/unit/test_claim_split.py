@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.claim_ir.split import split_claims
-from certirag.train.near_misses import FOLDER, read_near_misses
+from certirag.claims.split import split_claims
+from training.near_misses import FOLDER, read_near_misses
 
 CUT = [
     ("Acme sells pumps, and Birch makes valves.", ["Acme sells pumps.", "Birch makes valves."]),

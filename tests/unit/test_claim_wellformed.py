@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.claim_ir.selfcontained import resolve
-from certirag.claim_ir.wellformed import problems
+from certirag.claims.self_contained import resolve
+from certirag.claims.well_formed import problems
 
 GOOD = [
     "The probation period lasts six months.",

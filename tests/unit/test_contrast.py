@@ -10,14 +10,14 @@ from dataclasses import asdict
 
 import pytest
 
-from certirag.train.contrast import contrast_rows, main
-from certirag.train.contrast_cases import case_of_names, cases_of_sentence, says_nothing_of
-from certirag.train.contrast_edits import edits_of, other_number
-from certirag.train.contrast_hops import hop_groups
-from certirag.train.contrast_keeps import date_form, number_form, reordered, synonym
-from certirag.train.contrast_shapes import rewrites_of
-from certirag.train.contrast_swap import swapped
-from certirag.train.rows import Row
+from training.contrast import contrast_rows, main
+from training.contrast_cases import case_of_names, cases_of_sentence, says_nothing_of
+from training.contrast_edits import edits_of, other_number
+from training.contrast_hops import hop_groups
+from training.contrast_keeps import date_form, number_form, reordered, synonym
+from training.contrast_shapes import rewrites_of
+from training.contrast_swap import swapped
+from training.rows import Row
 
 _PLACES = ("Arvenholm", "Bexley", "Corrant", "Dunmore", "Elsfield", "Farrow", "Gretna", "Holt")
 _SHAPES = (

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from certirag.train.contrast_omit import grafted, omitted, parts_of, sentences_apart, without
-from certirag.train.rows import Row
+from training.contrast_omit import grafted, omitted, parts_of, sentences_apart, without
+from training.rows import Row
 
 _SENTENCE = (
     "The ferry company sold two boats to the national museum in the northern harbour in 1987."

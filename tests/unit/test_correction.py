@@ -9,17 +9,17 @@ from dataclasses import replace
 import pytest
 from fakes import FakeEmbedder, chunk_of
 
-from certirag.claim_ir.statement import make_claim
+from certirag.claims.statement import make_claim
 from certirag.core.citation import Citation, CitationJudgement, CitationVerdict, Correction
 from certirag.core.claim import Claim
 from certirag.core.models import ModelIdentity
 from certirag.core.text import SpanRef
 from certirag.errors import InputError, ModelError, VerifierError
 from certirag.ports import Judgement, Pair, Verifier
-from certirag.verify.candidates import Candidate
-from certirag.verify.correction import correct_citations, corrected, keep_citations
-from certirag.verify.places import Place
-from certirag.verify.proposals import (
+from certirag.verification.candidates import Candidate
+from certirag.verification.correction import correct_citations, corrected, keep_citations
+from certirag.verification.places import Place
+from certirag.verification.proposals import (
     STRATEGIES,
     CorrectionStrategy,
     HybridStrategy,

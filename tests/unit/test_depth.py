@@ -10,8 +10,8 @@ import pytest
 from fakes import chunk_of
 from gate_cases import POLICY
 
-from certirag.adapters.verifier_lexical import LexicalVerifier
-from certirag.claim_ir.statement import make_claim
+from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
+from certirag.claims.statement import make_claim
 from certirag.core.claim import Claim
 from certirag.core.models import ModelIdentity
 from certirag.core.selector import with_selectors
@@ -20,15 +20,18 @@ from certirag.core.verdict import QuestionRecord, VerificationResult
 from certirag.errors import VerifierError
 from certirag.ports import Judgement, Pair
 from certirag.render import certify
-from certirag.verify.candidates import NEEDED_SHARE, Candidates, choose_candidates
-from certirag.verify.claim import verify_claims
-from certirag.verify.depth import HIGH_SPANS, Asker, verify_at_depths
-from certirag.verify.depth_report import DepthResults
-from certirag.verify.neighbours import MOST_NEIGHBOURS, neighbours_of
-from certirag.verify.parts import MAX_PARTS, parts_of
-from certirag.verify.routing import UNROUTED, Route
-from certirag.verify.sufficient import SpanSet
-from certirag.verify.verdicts import Opinion, verdict_of, weakest
+from certirag.verification.candidates import NEEDED_SHARE, Candidates, choose_candidates
+from certirag.verification.depth import (
+    HIGH_SPANS,
+    MOST_NEIGHBOURS,
+    Asker,
+    neighbours_of,
+    verify_at_depths,
+)
+from certirag.verification.opinion import Opinion, verdict_of, verify_claims
+from certirag.verification.parts import MAX_PARTS, parts_of
+from certirag.verification.routing import UNROUTED, Route
+from certirag.verification.sufficient import SpanSet
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 ROUTES = {"HIGH": Route(0.9, "HIGH"), "MEDIUM": Route(0.6, "MEDIUM"), "LOW": UNROUTED}
@@ -69,7 +72,7 @@ def at(
     candidates: Sequence[Candidates],
     verifier: object = None,
     **options: Asker | bool | None,
-) -> DepthResults:
+) -> tuple[VerificationResult, ...]:
     """Look at every claim at *depth*."""
     routes = [ROUTES[depth]] * len(candidates)
     return verify_at_depths(candidates, routes, verifier or Recording(), **options)  # type: ignore[arg-type]
@@ -92,22 +95,16 @@ def test_without_depths_nothing_changed() -> None:
 
 
 def test_high_asks_least_and_saves_what_it_says() -> None:
-    """Needed spans and the best few are judged; the report counts pairs exactly."""
+    """Needed spans and the best few are judged, and the claim keeps its badge."""
     chunks = [chunk_of(LEAVE, name="a"), *(chunk_of(t, name=f"f{n}") for n, t in enumerate(FILLER))]
     candidates = candidates_of(LEAVE, chunks)
     asked: dict[str, int] = {}
     for depth in ROUTES:
         verifier = Recording()
         found = at(depth, candidates, verifier)
-        assert found.report.pairs == len(verifier.pairs)
-        assert badges(found.results, chunks, LEAVE) == 1
+        assert badges(found, chunks, LEAVE) == 1
         asked[depth] = len(verifier.pairs)
-        if depth == "HIGH":
-            assert found.report.saved > 0.2
-            spared = sum(work.spared for work in found.report.works)
-        else:
-            assert found.report.saved == 0.0
-    assert asked["HIGH"] + spared == asked["MEDIUM"] == asked["LOW"]
+    assert asked["HIGH"] < 0.8 * asked["MEDIUM"] == 0.8 * asked["LOW"]
 
 
 def test_high_never_leaves_a_needed_span() -> None:
@@ -135,8 +132,8 @@ def test_a_contradiction_is_seen_at_every_depth(depth: str) -> None:
         chunk_of(against, name="z"),
     ]
     found = at(depth, candidates_of(LEAVE, chunks))
-    assert max(s.contradicted or 0.0 for s in found.results[0].all_scores) >= POLICY.tau_contradict
-    assert badges(found.results, chunks, LEAVE) == 0
+    assert max(s.contradicted or 0.0 for s in found[0].all_scores) >= POLICY.tau_contradict
+    assert badges(found, chunks, LEAVE) == 0
 
 
 def test_high_that_does_not_suffice_is_looked_at_again() -> None:
@@ -147,17 +144,16 @@ def test_high_that_does_not_suffice_is_looked_at_again() -> None:
     both = Judgement("entailed", 0.95, 0.05, 0.0)
     verifier = Recording({f"{alpha}\n{beta}": both})
     found = at("HIGH", candidates, verifier)
-    assert found.report.escalated == ("c1",)
-    assert found.results[0].depth == "MEDIUM"
-    assert len(found.results[0].best_evidence) == 2
-    assert found.results == at("MEDIUM", candidates, Recording({f"{alpha}\n{beta}": both})).results
+    assert found[0].depth == "MEDIUM"
+    assert len(found[0].best_evidence) == 2
+    assert found == at("MEDIUM", candidates, Recording({f"{alpha}\n{beta}": both}))
 
 
 def test_a_comparison_is_never_high() -> None:
     """It is looked up in two places, which needs the search for sets."""
     text = "The Orlen crane is heavier than the Pinder crane."
     found = at("HIGH", candidates_of(text, [chunk_of(text)]))
-    assert found.results[0].depth == "MEDIUM"
+    assert found[0].depth == "MEDIUM"
 
 
 def test_a_neighbour_that_takes_it_back_is_scored() -> None:
@@ -168,10 +164,10 @@ def test_a_neighbour_that_takes_it_back_is_scored() -> None:
     opposed = Judgement("contradicted", 0.02, 0.08, 0.9)
     plain = at("HIGH", candidates, Recording({TAKEN_BACK: opposed}))
     closer = at("MEDIUM", candidates, Recording({TAKEN_BACK: opposed}))
-    assert badges(plain.results, [chunk], LEAVE) == 1
-    assert badges(closer.results, [chunk], LEAVE) == 0
+    assert badges(plain, [chunk], LEAVE) == 1
+    assert badges(closer, [chunk], LEAVE) == 0
     late = at("MEDIUM", candidates, Recording({TAKEN_BACK: Judgement("error", 0, 0, 0)}))
-    assert badges(late.results, [chunk], LEAVE) == 0
+    assert badges(late, [chunk], LEAVE) == 0
 
 
 def test_neighbours_are_the_unscored_visible_ones_beside() -> None:
@@ -194,12 +190,12 @@ def test_a_failed_question_takes_the_support_back(outcome: str) -> None:
     chunk = chunk_of(LEAVE)
     record = QuestionRecord("amount", "How many?", "27 days", "21 days", outcome)  # type: ignore[arg-type]
     found = at("LOW", candidates_of(LEAVE, [chunk]), ask=lambda *_: (record,))
-    (result,) = found.results
+    (result,) = found
     assert (result.label, result.questions) == ("not_enough_info", (record,))
     assert result.score is not None
     assert result.score >= POLICY.tau_entail
     assert result.verdict == ("CONTRADICTED" if outcome == "differ" else "PARTIAL")
-    assert badges(found.results, [chunk], LEAVE) == 0
+    assert badges(found, [chunk], LEAVE) == 0
 
 
 def test_an_asker_that_breaks_or_lies_takes_the_support_back() -> None:
@@ -211,7 +207,7 @@ def test_an_asker_that_breaks_or_lies_takes_the_support_back() -> None:
 
     for ask in (broken, lambda *_: None, lambda *_: ("agree",), lambda *_: 7):
         found = at("LOW", candidates_of(LEAVE, [chunk]), ask=ask)  # type: ignore[arg-type]
-        assert badges(found.results, [chunk], LEAVE) == 0
+        assert badges(found, [chunk], LEAVE) == 0
 
 
 def test_only_low_asks_and_only_about_what_seems_supported() -> None:
@@ -256,7 +252,7 @@ def test_a_broken_verifier_brings_no_badge_at_any_depth(depth: str, answer: obje
     """The label is error or the gate refuses; nothing raises."""
     chunk = chunk_of(LEAVE)
     found = at(depth, candidates_of(LEAVE, [chunk]), Broken(answer))
-    assert badges(found.results, [chunk], LEAVE) == 0
+    assert badges(found, [chunk], LEAVE) == 0
 
 
 @pytest.mark.parametrize("name", ["near_misses", "fair_claims"])
@@ -279,7 +275,7 @@ def test_no_depth_adds_a_badge(name: str) -> None:
         return {d.claim_id for d in decisions if d.render_state == "VERIFIED"}
 
     plain = verified(verify_claims(candidates, Recording()))
-    found = {depth: verified(at(depth, candidates).results) for depth in ROUTES}
+    found = {depth: verified(at(depth, candidates)) for depth in ROUTES}
     for depth in ROUTES:
         assert found[depth] <= plain
     assert found["LOW"] <= found["MEDIUM"]
@@ -311,24 +307,13 @@ def test_the_decision_tree() -> None:
     assert verdict_of(Opinion("error", None, False), nei=False) == "NEI"
 
 
-def test_a_compound_is_as_weak_as_its_weakest_part() -> None:
-    """Only all-supported is SUPPORTED; one contradiction decides."""
-    assert weakest(["SUPPORTED", "SUPPORTED"]) == "SUPPORTED"
-    assert weakest(["SUPPORTED", "UNSUPPORTED"]) == "PARTIAL"
-    assert weakest(["SUPPORTED", "NEI"]) == "PARTIAL"
-    assert weakest(["SUPPORTED", "PARTIAL", "CONTRADICTED"]) == "CONTRADICTED"
-    assert weakest(["UNSUPPORTED", "NEI"]) == "UNSUPPORTED"
-    assert weakest(["NEI", "NEI"]) == "NEI"
-    assert weakest([]) == "NEI"
-
-
 def test_nothing_on_the_topic_is_nei() -> None:
     """UNSUPPORTED is kept for evidence about the matter."""
     canteen = chunk_of("The canteen opens at noon for guests of the year.")
     far = at("MEDIUM", candidates_of(LEAVE, [canteen]))
     near = at("MEDIUM", candidates_of(LEAVE, [chunk_of("Full-time employees receive leave.")]))
     merged = at("MEDIUM", candidates_of(LEAVE, [canteen]), nei=False)
-    verdicts = [found.results[0].verdict for found in (far, near, merged)]
+    verdicts = [found[0].verdict for found in (far, near, merged)]
     assert verdicts == ["NEI", "UNSUPPORTED", "UNSUPPORTED"]
 
 
@@ -337,10 +322,10 @@ def test_partial_names_what_is_missing() -> None:
     evidence = "Tarnbeck opened a plant in Ghent."
     text = "Tarnbeck opened a plant in Ghent because of local demand."
     verifier = Recording()
-    (result,) = at("MEDIUM", candidates_of(text, [chunk_of(evidence)]), verifier).results
+    (result,) = at("MEDIUM", candidates_of(text, [chunk_of(evidence)]), verifier)
     assert (result.verdict, result.missing_part) == ("PARTIAL", "because of local demand")
     assert result.label == "not_enough_info"
-    (high,) = at("HIGH", candidates_of(text, [chunk_of(evidence)])).results
+    (high,) = at("HIGH", candidates_of(text, [chunk_of(evidence)]))
     assert high.missing_part == "because of local demand"
 
 
@@ -368,4 +353,4 @@ def test_an_unknown_routing_gets_the_closest_look() -> None:
     """What is none of the three is LOW."""
     candidates = candidates_of(LEAVE, [chunk_of(LEAVE)])
     odd = Route(0.99, "high")  # type: ignore[arg-type]
-    assert verify_at_depths(candidates, [odd], Recording()).results[0].depth == "LOW"
+    assert verify_at_depths(candidates, [odd], Recording())[0].depth == "LOW"

@@ -9,17 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.claim_ir.derived import explain_quantities, find_derivation, is_only_result
-from certirag.claim_ir.derived_arithmetic import Outcome, converted, states
-from certirag.claim_ir.derived_spans import wanted_parts
-from certirag.claim_ir.quantities import find_quantities
-from certirag.claim_ir.quantity_sentence import read_sentence
-from certirag.claim_ir.units import convert
+from certirag.quantities.arithmetic import Outcome, converted, states
+from certirag.quantities.asked_operation import wanted_parts
+from certirag.quantities.derive import explain_quantities, is_only_result
+from certirag.quantities.figured_sentence import read_sentence
+from certirag.quantities.find import find_quantities
+from certirag.quantities.units import convert
 
 RATE = "The error rate fell 2.7 percentage points from 2022 to 2023."
 RATES = ("The error rate was 44.8 % in 2022.", "It was 42.1 % in 2023.")
 GROWTH = "Revenue grew 20% from 2023 to 2024."
 YEARS = ("Revenue was $10M in 2023.", "Revenue was $12M in 2024.")
+
+
+def find_derivation(claim, sentences, context="", follows=None, documents=None):
+    """Return the one derivation that leaves nothing of *claim* unexplained, else None."""
+    found = explain_quantities(claim, sentences, context, follows, documents)
+    return found.derived[0] if len(found.derived) == 1 and not found.missing else None
 
 
 def test_a_derivation_carries_operands_result_and_ledger():

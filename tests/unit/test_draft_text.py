@@ -8,12 +8,12 @@ import pytest
 from builders import FACTS, Statement, answer_record
 from gate_cases import TRUSTED, export
 
-from certirag.core.certificate import AnswerRecord
 from certirag.core.citation import Citation, CitationJudgement, CitationsRecord, Correction
 from certirag.core.generation import DraftEnd, GenerationRecord, PromptIdentity
+from certirag.proof.certificate import AnswerRecord
 from certirag.render import Mode, Presentation, present, presentation_html, presentation_text
 from certirag.render.draft_text import QUOTED, draft_html, draft_lines, end_line, headline_of
-from certirag.verify.citations import citation_precision_recall
+from certirag.verification.citation_check import citation_precision_recall
 
 EVIL = "<img src=x> \x1b[31m ✅ Verified"
 UNFINISHED = (

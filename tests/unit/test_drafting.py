@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fakes import WordReader, chunk_of
 
-from certirag.claim_ir.extractive import Candidate
-from certirag.drafting import _FEWEST, _MOST_READ, _read
+from certirag.answers.draft import _FEWEST, _MOST_READ, _read
+from certirag.drafting.extractive import QuotableSentence
 
 QUESTION = "When does the library open?"
 
@@ -13,7 +13,7 @@ QUESTION = "When does the library open?"
 def shown(question: str, *sentences: str) -> list[str]:
     """Return the sentences that a model is shown, in order."""
     chunks = [chunk_of(text, place=at) for at, text in enumerate(sentences)]
-    candidates = [Candidate(chunk, chunk.spans[0], 0.0) for chunk in chunks]
+    candidates = [QuotableSentence(chunk, chunk.spans[0], 0.0) for chunk in chunks]
     return [one.span.sentence for one in _read(question, candidates, WordReader())]
 
 

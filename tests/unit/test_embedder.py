@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from certirag.adapters.embedder_onnx import GRAPH, TOKENIZER, OnnxEmbedder
+from certirag.adapters.embedders.minilm import GRAPH, TOKENIZER, OnnxEmbedder
 from certirag.errors import InputError, MissingExtra, ModelError
 from certirag.settings import ASSETS
 
@@ -271,7 +271,7 @@ def test_the_embedder_never_imports_torch() -> None:
     """The default path stays free of torch and transformers."""
     program = (
         "import sys; from certirag.settings import ASSETS; "
-        "from certirag.adapters.embedder_onnx import OnnxEmbedder; "
+        "from certirag.adapters.embedders.minilm import OnnxEmbedder; "
         "OnnxEmbedder(ASSETS / 'models' / 'embedder').embed(['text']); "
         "sys.exit(bool({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
     )

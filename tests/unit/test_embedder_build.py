@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from certirag.errors import ModelError
-from certirag.train import embedder as build_command
-from certirag.train.bert_onnx import EncoderShape, write_encoder
+from training import embedder as build_command
+from training.bert_onnx import EncoderShape, write_encoder
 
 
 def test_the_build_names_missing_weights(tmp_path: Path, capsys) -> None:

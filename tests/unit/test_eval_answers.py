@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from certirag.cli import main
+from certirag.cli.main import main
 from certirag.errors import InputError
-from certirag.eval.answers import AnswerRow, read_answer_rows, run_answers
+from certirag.eval.answers import QuestionRow, read_answer_rows, run_answers
 from certirag.settings import Settings
 
 HOTEL = ("A room in Skarholm costs 175 euros a night.", "Breakfast is served from seven o'clock.")
 LAMP = ("The lamp on the pier was lit in 1871.", "It can be seen from nine miles away.")
 ROWS = (
-    AnswerRow("a", "How much is a room in Skarholm per night?", "Hotels", HOTEL, (0,)),
-    AnswerRow("b", "When was the lamp on the pier lit?", "The pier", LAMP, (0,)),
-    AnswerRow("c", "Who won the chess tournament in Lowmere?", "The pier", LAMP, ()),
+    QuestionRow("a", "How much is a room in Skarholm per night?", "Hotels", HOTEL, (0,)),
+    QuestionRow("b", "When was the lamp on the pier lit?", "The pier", LAMP, (0,)),
+    QuestionRow("c", "Who won the chess tournament in Lowmere?", "The pier", LAMP, ()),
 )
 
 
@@ -29,7 +29,7 @@ def _written(path: Path, *lines: object) -> Path:
     return path
 
 
-def _json(row: AnswerRow) -> dict[str, object]:
+def _json(row: QuestionRow) -> dict[str, object]:
     return {"id": row.id, "question": row.question, "title": row.title,
             "sentences": row.sentences, "gold": row.gold}  # fmt: skip
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certirag.ports import Pair
-from certirag.verify.features import NAMES, aligned, features, surface
-from certirag.verify.guards import DOUBT_CEILING, UNREAD_CEILING, checked_exactly, guarded
-from certirag.verify.lexical.scoring import NOTHING, VETO_CEILING, Scores
+from certirag.verification.features import NAMES, aligned, features, surface
+from certirag.verification.lexical.scoring import NOTHING, VETO_CEILING, Scores
+from certirag.verification.vetoes import DOUBT_CEILING, UNREAD_CEILING, checked_exactly, guarded
 
 SAID = "The north depot stores 40 tonnes of salt."
 

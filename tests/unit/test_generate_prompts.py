@@ -8,7 +8,7 @@ import re
 import pytest
 from fake_language_model import PROMPTS, prompt_text
 
-from certirag.core.prompts import MAX_PROMPT_BYTES, read_prompt_text
+from certirag.core.generation import MAX_PROMPT_BYTES, read_prompt_text
 from certirag.errors import InputError
 
 SHIPPED = ("interleaved", "cited", "quoted", "prose")

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from fake_language_model import FakeLanguageModel, prompt_text
 
-from certirag.claim_ir.compile import claims_from_draft
-from certirag.claim_ir.generate_prose import (
+from certirag.claims.compile import claims_from_draft
+from certirag.drafting.prose import (
     MAX_PROSE_CHARACTERS,
     prose,
     prose_sentences,

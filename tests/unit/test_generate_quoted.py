@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.claim_ir.extractive import Candidate
-from certirag.claim_ir.generate_grounded import MAX_MARKS, read_grounded
-from certirag.claim_ir.generate_quotation import passages, quoted_spans
-from certirag.claim_ir.generate_quoted import named_sources, quoted
-from certirag.claim_ir.generate_steps import claim_ir_of
 from certirag.core.text import SpanRef
+from certirag.drafting.draft_steps import claim_ir_of
+from certirag.drafting.extractive import QuotableSentence
+from certirag.drafting.grounded import MAX_MARKS, read_grounded
+from certirag.drafting.quotation import passages, quoted_spans
+from certirag.drafting.quoted import named_sources, quoted
 from certirag.errors import GroundingError, LanguageModelError
 from certirag.ingest.sentences import sentence_splitter
 
@@ -33,7 +33,7 @@ SOURCES = {
 def candidates(texts=None):
     """Return all sentences of *texts*, one chunk and document each."""
     chunks = [chunk_of(text, name=name) for name, text in (texts or SOURCES).items()]
-    return [Candidate(chunk, span, 1.0) for chunk in chunks for span in chunk.spans]
+    return [QuotableSentence(chunk, span, 1.0) for chunk in chunks for span in chunk.spans]
 
 
 SHOWN = {name: passages(group) for name, group in named_sources(candidates()).items()}
@@ -243,7 +243,7 @@ def test_identifiers_that_could_be_misread_are_replaced():
 def test_only_what_was_shown_can_be_quoted():
     """A hidden sentence, and one that was not among the evidence, hold no quote."""
     chunk = chunk_of("Visible one here. Hidden order here. Third one here.", hidden=["Hidden"])
-    shown = [Candidate(chunk, span, 1.0) for span in chunk.spans if span.visible]
+    shown = [QuotableSentence(chunk, span, 1.0) for span in chunk.spans if span.visible]
     held = passages(shown)
     assert quoted_spans("Hidden order here", held) == ()
     assert quoted_spans("one here. Hidden order", held) == ()
@@ -295,7 +295,7 @@ def test_a_chunk_that_does_not_hold_its_span_is_not_shown():
     """A span moved off its sentence is no evidence."""
     chunk = chunk_of(SOURCES["doc_2"], name="doc_2")
     moved = replace(chunk.spans[0], start=3)
-    assert [s.abstained for s in run("x", ranked=[Candidate(chunk, moved, 1.0)])] == [True]
+    assert [s.abstained for s in run("x", ranked=[QuotableSentence(chunk, moved, 1.0)])] == [True]
 
 
 PARTS = st.sampled_from(

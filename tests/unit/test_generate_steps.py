@@ -9,11 +9,10 @@ import pytest
 from fake_language_model import FakeLanguageModel, prompt_text
 from fakes import chunk_of
 
-from certirag.claim_ir.delimited import unmarked
-from certirag.claim_ir.extractive import Candidate
-from certirag.claim_ir.generate_cited import generate_then_cite
-from certirag.claim_ir.generate_interleaved import MAX_NOTHINGS, interleaved
-from certirag.claim_ir.generate_steps import (
+from certirag.core.text import SpanRef
+from certirag.drafting.cited import generate_then_cite
+from certirag.drafting.delimited import unmarked
+from certirag.drafting.draft_steps import (
     MAX_EVIDENCE,
     MAX_ITEM_CHARACTERS,
     claim_ir_of,
@@ -21,7 +20,8 @@ from certirag.claim_ir.generate_steps import (
     plain_text,
     usable,
 )
-from certirag.core.text import SpanRef
+from certirag.drafting.extractive import QuotableSentence
+from certirag.drafting.interleaved import MAX_NOTHINGS, interleaved
 from certirag.errors import LanguageModelError
 from certirag.ingest.sentences import sentence_splitter
 
@@ -47,13 +47,13 @@ def candidates(*texts, names=None):
     chunks = [
         chunk_of(text, name=name) for text, name in zip(texts, names or "abcdefgh", strict=False)
     ]
-    return [Candidate(c, s, 1.0 - n / 100) for n, c in enumerate(chunks) for s in c.spans]
+    return [QuotableSentence(c, s, 1.0 - n / 100) for n, c in enumerate(chunks) for s in c.spans]
 
 
 def whole(text):
     """Return one candidate whose only sentence is all of *text*, whatever it holds."""
     chunk = chunk_of(text.replace(".", "·"))
-    return Candidate(chunk, chunk.spans[0], 1.0)
+    return QuotableSentence(chunk, chunk.spans[0], 1.0)
 
 
 def run_interleaved(model, ranked, *, supports=lambda _text, _span: True, claims=12, tries=24):
@@ -418,10 +418,10 @@ def test_only_what_a_reader_sees_is_shown_to_the_model():
     other = chunk_of("Employees have leave.", name="b")
     long = chunk_of("x" * 5_000, name="c")
     ranked = [
-        *(Candidate(chunk, span, 1.0) for span in chunk.spans),
-        Candidate(other, other.spans[0], 1.0),
-        Candidate(other, chunk.spans[0], 1.0),
-        Candidate(long, long.spans[0], 1.0),
+        *(QuotableSentence(chunk, span, 1.0) for span in chunk.spans),
+        QuotableSentence(other, other.spans[0], 1.0),
+        QuotableSentence(other, chunk.spans[0], 1.0),
+        QuotableSentence(long, long.spans[0], 1.0),
     ]
     kept, dropped = usable(ranked, distinct=True)
     assert [(c.chunk.chunk_id, c.span.span_id) for c in kept] == [("d1#0", "s2")]

@@ -10,7 +10,7 @@ import pytest
 from certirag.core.text import Document, EvidenceChunk
 from certirag.ingest import collect as module
 from certirag.ingest.chunk import chunk_document
-from certirag.ingest.collect import Found, Skipped, collect, read_corpus, read_uploads
+from certirag.ingest.collect import CollectedFile, Skipped, collect, read_corpus, read_uploads
 from certirag.ingest.load import Limits, load_document
 from certirag.ingest.sentences import sentence_splitter
 
@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_folder_gives_its_files_in_order_and_says_what_it_skips(folder: Path) -> None:
     """Links, hidden files, pipes and large files are skipped with a reason, never read."""
     found = list(collect([folder], limits=LIMITS))
-    assert [item.path for item in found if isinstance(item, Found)] == [
+    assert [item.path for item in found if isinstance(item, CollectedFile)] == [
         "a.md", "b.txt", "copy.txt", "empty.txt", "x.exe", "sub/c.txt"
     ]  # fmt: skip
     reasons = {item.path: item.reason for item in found if isinstance(item, Skipped)}

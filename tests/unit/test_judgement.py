@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certirag.checker import check
-from certirag.core.certificate import (
+from certirag.core.judgement import REASON_CODES, ConfidenceBasis, Suggestion, Suggestions
+from certirag.core.text import RetrievalScores, sha256_hex
+from certirag.proof.certificate import (
     AnswerSummary,
     Confidence,
     open_export,
     record_json,
 )
-from certirag.core.judgement import REASON_CODES, ConfidenceBasis, Suggestion, Suggestions
-from certirag.core.text import RetrievalScores, sha256_hex
 from certirag.render import Mode, certify, present, presentation_html
 from certirag.render.abstain import REASONS, Grounds, lacks_answer, with_suggestions
 from certirag.render.closest import (

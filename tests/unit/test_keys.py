@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from certirag.audit.keys import read_public_key, signing_key, trusted_keys
-from certirag.core.envelope import key_id
 from certirag.errors import AuditError, InputError
+from certirag.proof.envelope import key_id
+from certirag.proof.keys import read_public_key, signing_key, trusted_keys
 
 
 def test_the_key_is_made_once_and_private(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_the_key_is_made_once_and_private(tmp_path: Path) -> None:
 def test_processes_that_start_together_share_one_key(tmp_path: Path) -> None:
     """The first to finish wins, and the others use its key."""
     program = (
-        "import sys; from pathlib import Path; from certirag.audit.keys import signing_key; "
+        "import sys; from pathlib import Path; from certirag.proof.keys import signing_key; "
         "print(signing_key(Path(sys.argv[1])).public_key().public_bytes_raw().hex())"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]

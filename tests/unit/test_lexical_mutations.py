@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from certirag.adapters.verifier_lexical import LexicalVerifier
+from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
 from certirag.ports import Pair
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

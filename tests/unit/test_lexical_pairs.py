@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from certirag.adapters.verifier_lexical import LexicalVerifier
+from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
 from certirag.ports import Pair
 
 # Claim | evidence | context (may be missing).

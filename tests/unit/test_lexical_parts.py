@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from certirag.verify.lexical.alignment import opposite
-from certirag.verify.lexical.clauses import parse
-from certirag.verify.lexical.lemmas import lemma_of, same_family
-from certirag.verify.lexical.opposites import OPPOSITES
-from certirag.verify.lexical.rows import cells_of
-from certirag.verify.lexical.scoring import sentences
-from certirag.verify.lexical.sources import named_source, superseded
-from certirag.verify.lexical.synonyms import SYNONYMS
-from certirag.verify.lexical.tokens import tokenise
+from certirag.verification.lexical.alignment import opposite
+from certirag.verification.lexical.framing import named_source, superseded
+from certirag.verification.lexical.lemmas import lemma_of, same_family
+from certirag.verification.lexical.opposites import OPPOSITES
+from certirag.verification.lexical.predicate_clauses import parse
+from certirag.verification.lexical.row_claims import cells_of
+from certirag.verification.lexical.scoring import sentences
+from certirag.verification.lexical.synonyms import SYNONYMS
+from certirag.verification.lexical.word_tokens import tokenise
 
 
 @pytest.mark.parametrize(

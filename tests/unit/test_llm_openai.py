@@ -22,10 +22,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from llm_server import END, Played, chat, endpoint, event, reply, spoken, stream
 
-from certirag.adapters.llm_endpoint import Endpoint
-from certirag.adapters.llm_forms import SEED
-from certirag.adapters.llm_openai import OpenAiModel, Patience
-from certirag.core.answered import json_answer, streamed_items
+from certirag.adapters.llm.endpoint import Endpoint
+from certirag.adapters.llm.openai import OpenAiModel, Patience
+from certirag.adapters.llm.prompt_forms import SEED
+from certirag.drafting.model_answer import json_answer, streamed_items
 from certirag.errors import InputError, LanguageModelError
 from certirag.ports import Prompt
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from property_runs import examples
 
-from certirag.adapters.audit_sql import SqlAuditLog
-from certirag.audit.verify_live import verify_live
-from certirag.core.log import LogProof, open_checkpoint, parse_leaf, prove
-from certirag.core.merkle import is_consistent
+from certirag.adapters.log_sql.sql_log import SqlAuditLog
+from certirag.auditing.verify_live import verify_live
 from certirag.errors import AuditError
 from certirag.ports import NewEntry
+from certirag.proof.log import LogProof, open_checkpoint, parse_leaf, prove
+from certirag.proof.merkle import is_consistent
 
 NAMES = st.sampled_from(["case-1", "case-2"])
 

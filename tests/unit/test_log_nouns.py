@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_log import ORIGIN, MemoryLog
 
-from certirag.core.envelope import key_id, raw_public_key
-from certirag.core.log import (
+from certirag.errors import CertificateError
+from certirag.ports import NewEntry
+from certirag.proof.envelope import key_id, raw_public_key
+from certirag.proof.log import (
     ORIGIN as ORIGIN_FORM,
 )
-from certirag.core.log import (
+from certirag.proof.log import (
     Leaf,
     _key_hash,
     checkpoint_signature,
@@ -33,8 +35,6 @@ from certirag.core.log import (
     prove,
     rotation_message,
 )
-from certirag.errors import CertificateError
-from certirag.ports import NewEntry
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))

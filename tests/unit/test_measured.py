@@ -11,7 +11,7 @@ from gate_cases import POLICY
 
 from certirag.core.models import ModelIdentity
 from certirag.errors import ModelError
-from certirag.verify.measured import (
+from certirag.verification.measured import (
     Measurement,
     measured_for,
     measurements_bytes,

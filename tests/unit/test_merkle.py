@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.core.merkle import (
+from certirag.errors import CertificateError
+from certirag.proof.merkle import (
     EMPTY_ROOT,
     completed_nodes,
     consistency_path,
@@ -20,7 +21,6 @@ from certirag.core.merkle import (
     root_from_inclusion,
     root_hash,
 )
-from certirag.errors import CertificateError
 
 # The reference tree of the Certificate Transparency tests (RFC 6962; RFC 9162 hashes alike).
 LEAVES = [

@@ -33,7 +33,7 @@ def test_a_changed_certificate_displays_nothing(tmp_path: Path) -> None:
 
 def test_the_name_verify_works_in_any_import_order() -> None:
     """Importing the subpackage first does not hide the function."""
-    for first in ("", "import certirag.verify.claim; ", "from certirag import verify; "):
+    for first in ("", "import certirag.verification.opinion; ", "from certirag import verify; "):
         program = (
             f"import certirag; {first}print(callable(certirag.verify), callable(certirag.ask))"
         )

@@ -9,17 +9,17 @@ import pytest
 from fakes import chunk_of
 from gate_cases import POLICY
 
-from certirag.adapters.verifier_lexical import LexicalVerifier
-from certirag.claim_ir.statement import make_claim
+from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
+from certirag.claims.statement import make_claim
 from certirag.core.claim import Claim
 from certirag.core.selector import with_selectors
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
 from certirag.render import certify
-from certirag.verify.candidates import Candidates, choose_candidates
-from certirag.verify.claim import verify_claims
-from certirag.verify.more_evidence import MAX_SEARCHES, needs_more, verify_with_retrieval
-from certirag.verify.opposition import (
+from certirag.verification.candidates import Candidates, choose_candidates
+from certirag.verification.more_evidence import MAX_SEARCHES, needs_more, verify_with_retrieval
+from certirag.verification.opinion import verify_claims
+from certirag.verification.opposition import (
     MOST_QUERIES,
     OPPOSED,
     contest,

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from tiny_pair import MAX_TOKENS, SHAPE, tiny_tokenizer, tiny_weights, write_manifest
 
-from certirag.adapters import pair_windows
-from certirag.adapters.pair_model import PairModel
-from certirag.adapters.pair_windows import plan_windows
+from certirag.adapters.networks import pair_windows
+from certirag.adapters.networks.pair_model import PairModel
+from certirag.adapters.networks.pair_windows import plan_windows
 from certirag.errors import ModelError
 from certirag.ports import Pair
-from certirag.train.bert_onnx import write_encoder
-from certirag.train.pair_onnx import write_pair_classifier
+from training.bert_onnx import write_encoder
+from training.pair_onnx import write_pair_classifier
 
 pytest.importorskip("onnx")
 

@@ -9,8 +9,8 @@ import pytest
 from tiny_pair import SHAPE, VOCABULARY, save_checkpoint, tiny_weights
 
 from certirag.errors import InputError, ModelError
-from certirag.train import export as export_module
-from certirag.train.export import (
+from training import export as export_module
+from training.export import (
     agreement,
     export,
     graph_logits,
@@ -18,7 +18,7 @@ from certirag.train.export import (
     open_checkpoint,
     unlabelled,
 )
-from certirag.train.pair_onnx import INPUTS, write_pair_classifier
+from training.pair_onnx import INPUTS, write_pair_classifier
 
 ORT = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
@@ -171,7 +171,7 @@ def mpnet(tmp_path_factory) -> Path:
     transformers = pytest.importorskip("transformers")
     from safetensors.torch import save_file
 
-    from certirag.train.network import PairClassifier
+    from training.network import PairClassifier
 
     torch.manual_seed(2)
     shape = transformers.MPNetConfig(
@@ -212,8 +212,8 @@ def test_mpnet_s_distances_are_those_of_pytorch(mpnet: Path, tokens: int) -> Non
 def test_claims_that_are_read_together_do_not_see_each_other(mpnet: Path) -> None:
     """MPNet gives each claim about one text what it gives that claim alone, padded or not."""
     torch = pytest.importorskip("torch")
-    from certirag.train.encode import Example
-    from certirag.train.fit import tensors
+    from training.encode import Example
+    from training.fit import tensors
 
     model = open_checkpoint(mpnet)
     text, claims = (5, 6, 7, 8, 9, 10), [(11, 12, 3), (13, 14, 15, 16, 3), (17, 3)]
@@ -236,7 +236,7 @@ def test_a_shipped_graph_can_be_trained_further(
     pytest.importorskip("torch")
     from onnx import load_from_string, numpy_helper
 
-    from certirag.train.widen import wide_weights
+    from training.widen import wide_weights
 
     folder = request.getfixturevalue("checkpoint" if kind == "bert" else "mpnet")
     graph = load_from_string(graph_of(folder)).graph
@@ -259,14 +259,14 @@ def test_a_weight_that_is_to_be_trained_lies_anywhere_within_its_step(
     from onnx import load_from_string, numpy_helper
     from safetensors.numpy import load_file
 
-    from certirag.train.build import write_manifest
-    from certirag.train.config import read_config
-    from certirag.train.export import export
-    from certirag.train.widen import wide_weights, widen
+    from training.build import write_manifest
+    from training.config import read_config
+    from training.export import export
+    from training.widen import wide_weights, widen
 
     model, out = tmp_path / "model", tmp_path / "out"
     export(mpnet, model)
-    recipe = Path(__file__).resolve().parents[2] / "certirag" / "train" / "near_misses.toml"
+    recipe = Path(__file__).resolve().parents[2] / "training" / "near_misses.toml"
     write_manifest(read_config(recipe), model, ["model.int8.onnx", "tokenizer.json"])
     graph = load_from_string((model / "model.int8.onnx").read_bytes()).graph
     tensors = {t.name: numpy_helper.to_array(t) for t in graph.initializer}

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from property_runs import examples
 
 import certirag
-from certirag.audit.answers import export_again
+from certirag.answers.follow_ups import probe_answer
+from certirag.auditing.logged_answers import export_again
+from certirag.auditing.recheck import check_file
 from certirag.checker import check
-from certirag.claim_ir.planted import edits_of
-from certirag.claim_ir.planted_edits import Surroundings, plain, says
-from certirag.claim_ir.wellformed import problems
-from certirag.core.certificate import open_export
+from certirag.claims.well_formed import problems
 from certirag.core.claim import Claim
 from certirag.core.text import SpanRef
 from certirag.errors import CertificateError, InputError
-from certirag.follow_ups import probe_answer
-from certirag.recheck import check_file
-from certirag.verify.plant import MAX_PLANTED, Planted, plant_errors
+from certirag.proof.certificate import open_export
+from certirag.verification.mutation import Surroundings, plain, says
+from certirag.verification.mutation_probe import MAX_PLANTED, Planted, plant_errors
+from certirag.verification.mutations import edits_of
 
 
 def _around(*sentences: str, also: tuple[str, ...] = ()) -> Surroundings:

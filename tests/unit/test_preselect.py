@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from fakes import FakeEmbedder, WordReader, chunk_of
 
-from certirag.claim_ir.extractive import claims_from_evidence
 from certirag.core.models import ModelIdentity
 from certirag.core.text import EvidenceChunk
+from certirag.drafting.extractive import claims_from_evidence
 from certirag.errors import InputError, ModelError
 from certirag.retrieve.preselect import (
     STRATEGIES,

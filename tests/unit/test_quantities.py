@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.claim_ir.quantities import find_figures, find_identifiers, find_quantities
-from certirag.claim_ir.quantity_numbers import exact_text
+from certirag.quantities.find import find_figures, find_quantities
+from certirag.quantities.numbers import exact_text
 
 # text, kind, value, unit, high, qualifier of its one quantity
 ONE = [
@@ -131,7 +131,7 @@ def test_one_quantity_is_read(text, kind, value, unit, high, qualifier):
 def test_identifiers_are_no_quantities(name):
     """A name with digits is an identifier, verbatim, and no amount."""
     text = f"See the {name} for more"
-    assert find_identifiers(text) == (name,)
+    assert [one.text for one in find_figures(text).identifiers] == [name]
     assert find_quantities(text) == ()
 
 

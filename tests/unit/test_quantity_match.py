@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.claim_ir.quantities import find_figures
-from certirag.claim_ir.quantity_compare import in_its_notation
-from certirag.claim_ir.quantity_match import MAX_FIGURES, MAX_LENGTH, unmatched_quantities
-from certirag.claim_ir.quantity_sentence import read_sentence
+from certirag.quantities.compare import in_its_notation
+from certirag.quantities.figured_sentence import read_sentence
+from certirag.quantities.find import find_figures
+from certirag.quantities.match import MAX_FIGURES, MAX_LENGTH, unmatched_quantities
 
 LEAVE = "Full-time staff are entitled to 25 days of annual leave per calendar year."
 GROWTH = "Revenue rose from $3.1M in 2023 to $3.6M in 2024."

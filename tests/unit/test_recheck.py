@@ -15,22 +15,22 @@ from fakes import WordReader
 from gate_cases import KEY, TRUSTED, export, good_case, logged, record, with_result
 
 import certirag
-from certirag import cli
-from certirag.audit.keys import signing_key
-from certirag.core.certificate import AnswerRecord, open_export, statement_bytes
-from certirag.core.envelope import key_id, raw_public_key
-from certirag.core.models import ModelIdentity
-from certirag.core.trust import KeyRing, Trust, TrustedKey, trust_bytes
-from certirag.errors import InputError
-from certirag.recheck import (
+from certirag.auditing.recheck import (
     check_file,
     check_under,
     judged_otherwise,
     rated_otherwise,
     scored_otherwise,
 )
+from certirag.cli.main import main
+from certirag.core.models import ModelIdentity
+from certirag.errors import InputError
+from certirag.proof.certificate import AnswerRecord, open_export, statement_bytes
+from certirag.proof.envelope import key_id, raw_public_key
+from certirag.proof.keys import signing_key
+from certirag.proof.trust import KeyRing, Trust, TrustedKey, trust_bytes
 from certirag.settings import Settings, read_settings
-from certirag.verify.rescore import TOLERANCE
+from certirag.verification.rescore import TOLERANCE
 
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes([7] * 32))
 
@@ -201,19 +201,19 @@ def test_the_command_says_verdict_reason_and_code(
     public = str(_pub(tmp_path))
     bad = tmp_path / "bad.json"
     bad.write_bytes(export().replace(b"27 days", b"28 days", 1))
-    assert cli.main(["check", str(path), "--public-key", public]) == 0
+    assert main(["check", str(path), "--public-key", public]) == 0
     assert capsys.readouterr().out.startswith(f"VALID  {path}  the signature of key ")
-    assert cli.main(["check", str(bad), "--public-key", public]) == 4
+    assert main(["check", str(bad), "--public-key", public]) == 4
     line = capsys.readouterr().out
     assert line.startswith(f"TAMPERED  {bad}  the readable part differs")
     assert line.endswith("(readable)\n")
-    assert cli.main(["check", str(path), str(bad), "--public-key", public, "--json"]) == 4
+    assert main(["check", str(path), str(bad), "--public-key", public, "--json"]) == 4
     rows = json.loads(capsys.readouterr().out)
     assert [(row["verdict"], row["code"]) for row in rows] == [
         ("VALID", ""),
         ("TAMPERED", "readable"),
     ]
-    assert cli.main(["check", str(path), "--trust", public]) == 2
+    assert main(["check", str(path), "--trust", public]) == 2
 
 
 def test_a_claim_that_instructs_a_model_and_was_not_said_to_is_found() -> None:

@@ -9,11 +9,11 @@ from gate_cases import POLICY, good_case, record, with_first_score, with_result
 from hypothesis import given
 from hypothesis import strategies as st
 
-import certirag.replaying
+import certirag.auditing.replay
+from certirag.auditing.replay import replay
 from certirag.core.policy import BASE_RULES
 from certirag.errors import PolicyError
 from certirag.render import certify
-from certirag.replaying import replay
 
 LAX = replace(POLICY, name="lax", rules=BASE_RULES, tau_entail=0.5)
 
@@ -87,6 +87,6 @@ def test_a_gain_under_a_tighter_policy_is_an_alarm(monkeypatch: pytest.MonkeyPat
     def broken(*arguments, **_named):  # type: ignore[no-untyped-def]
         return strong if arguments[3].name == "tight" else certify(*arguments)
 
-    monkeypatch.setattr(certirag.replaying, "certify", broken)
+    monkeypatch.setattr(certirag.auditing.replay, "certify", broken)
     with pytest.raises(PolicyError, match="would gain a badge"):
         replay(weak, replace(POLICY, name="tight", tau_entail=0.9))

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certirag.audit.retention import (
+from certirag.errors import AuditError, InputError
+from certirag.proof.log import Leaf
+from certirag.proof.retention import (
     FATES,
     Acts,
     Authorisation,
@@ -27,9 +29,7 @@ from certirag.audit.retention import (
     spans_before,
     spans_of,
 )
-from certirag.audit.retention_file import known_policies, retention_in_force, shipped_names
-from certirag.core.log import Leaf
-from certirag.errors import AuditError, InputError
+from certirag.proof.retention_files import known_policies, retention_in_force, shipped_names
 
 YEAR, MONTH, DAY = Period(years=1), Period(months=1), Period(days=1)
 FAQ = RetentionPolicy("faq", Period(days=30), Period(days=90))

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.adapters.index_local import LocalIndex
-from certirag.adapters.reranker_late_interaction import LateInteractionReranker
+from certirag.adapters.index.local import LocalIndex
+from certirag.adapters.rerankers.late_interaction import LateInteractionReranker
 from certirag.core.models import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.errors import InputError, ModelError

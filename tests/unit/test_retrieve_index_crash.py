@@ -15,11 +15,11 @@ import pytest
 from fakes import FakeEmbedder
 from index_cases import CHANGED, HANDBOOK, files, part
 
-from certirag.adapters import index_local_format as form
-from certirag.adapters import index_local_store as store
-from certirag.adapters.index_local import LocalIndex
-from certirag.adapters.index_local_format import read_generation
-from certirag.adapters.index_local_store import write_corpus
+from certirag.adapters.index import index_format as form
+from certirag.adapters.index import index_store as store
+from certirag.adapters.index.index_format import read_generation
+from certirag.adapters.index.index_store import write_corpus
+from certirag.adapters.index.local import LocalIndex
 from certirag.core.text import sha256_hex
 from certirag.errors import CorpusError
 
@@ -234,7 +234,7 @@ import sys
 from pathlib import Path
 from fakes import FakeEmbedder, document_of
 from index_cases import corpus_of
-from certirag.adapters.index_local_store import write_corpus
+from certirag.adapters.index.index_store import write_corpus
 turn, embedder = int(sys.argv[2]), FakeEmbedder()
 while True:
     turn += 1

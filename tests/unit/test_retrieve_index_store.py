@@ -12,9 +12,9 @@ from fakes import FakeEmbedder, chunk_of, document_of
 from index_cases import CHANGED, HANDBOOK, corpus_of, files
 from numpy.typing import NDArray
 
-from certirag.adapters.index_local import LocalIndex
-from certirag.adapters.index_local_format import DocumentRecord, StoredCorpus
-from certirag.adapters.index_local_store import merge, write_corpus
+from certirag.adapters.index.index_format import DocumentRecord, StoredCorpus
+from certirag.adapters.index.index_store import merge, write_corpus
+from certirag.adapters.index.local import LocalIndex
 from certirag.core.text import Box, EvidenceChunk
 from certirag.errors import CorpusError, ModelError
 from certirag.ingest.collect import Skipped

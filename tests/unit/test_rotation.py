@@ -14,15 +14,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from gate_cases import record
 from memory_log import MemoryLog
 
-from certirag.audit.keys import key_that_may_sign, read_trust, signing_key, trusted_keys
-from certirag.audit.rotation import retire, rotate, trust_in_force
-from certirag.audit.verify_log import LogReport, verify_log
-from certirag.core.certificate import export_bytes, open_export, statement_bytes
-from certirag.core.envelope import envelope_json, key_id, raw_public_key, sign
-from certirag.core.log import parse_leaf, rotation_message
-from certirag.core.trust import TRUST_TYPE, Trust, TrustedKey, open_trust, trust_bytes
+from certirag.auditing.rotation import retire, rotate, trust_in_force
+from certirag.auditing.verify_log import LogReport, verify_log
 from certirag.errors import AuditError, CertificateError, InputError
 from certirag.ports import NewEntry
+from certirag.proof.certificate import export_bytes, open_export, statement_bytes
+from certirag.proof.envelope import envelope_json, key_id, raw_public_key, sign
+from certirag.proof.keys import key_that_may_sign, read_trust, signing_key, trusted_keys
+from certirag.proof.log import parse_leaf, rotation_message
+from certirag.proof.trust import TRUST_TYPE, Trust, TrustedKey, open_trust, trust_bytes
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -93,7 +93,7 @@ def test_a_rotation_that_was_cut_off_is_finished(
     trust_in_force(tmp_path, log)
     with monkeypatch.context() as patched:
         if lost == "trust":
-            patched.setattr("certirag.audit.rotation._write", _broken)
+            patched.setattr("certirag.auditing.rotation._write", _broken)
         else:
             patched.setattr(Path, "replace", _broken_for_keys)
         with pytest.raises(OSError, match="power"):
@@ -117,7 +117,7 @@ def test_a_rotation_cut_off_at_its_end_is_over(
     trust_in_force(tmp_path, log)
     with monkeypatch.context() as patched:
         if at == "power":
-            patched.setattr("certirag.audit.rotation._settle", _broken)
+            patched.setattr("certirag.auditing.rotation._settle", _broken)
         else:
             patched.setattr(Path, "unlink", _broken_for_next)
         with pytest.raises((OSError, AuditError)):
@@ -151,7 +151,7 @@ def test_a_retirement_that_was_cut_off_is_finished(
     log._key = new
     late = _answered(log, old)
     with monkeypatch.context() as patched:
-        patched.setattr("certirag.audit.rotation._write", _broken)
+        patched.setattr("certirag.auditing.rotation._write", _broken)
         with pytest.raises(OSError, match="power"):
             retire(tmp_path, log, key_id(old.public_key()), NOW, until=2, reason="stolen")
     open_export(late, trusted_keys(tmp_path))  # not yet

@@ -8,8 +8,8 @@ import pytest
 from fakes import chunk_of
 
 from certirag.core.claim import Claim
-from certirag.verify.candidates import choose_candidates
-from certirag.verify.routing import (
+from certirag.verification.candidates import choose_candidates
+from certirag.verification.routing import (
     BASE,
     HIGH_THRESHOLD,
     LOW_THRESHOLD,

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 from gate_cases import chunk, good_case, record
 
-from certirag.core.certificate import record_json
-from certirag.core.schemas import published_schemas
+from certirag.proof.certificate import record_json
+from certirag.proof.schemas import published_schemas
 from certirag.settings import ASSETS
 
 FOLDER = ASSETS / "schemas"

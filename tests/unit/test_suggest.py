@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.claim_ir.asked import asked_words, divided
 from certirag.core.judgement import Suggestions
 from certirag.retrieve.suggest import (
     MAX_FILTERS,
@@ -20,6 +19,7 @@ from certirag.retrieve.suggest import (
     MAX_REFINEMENTS,
     suggest,
 )
+from certirag.text.question import asked_words, divided
 
 RELEVANCE = WordReader().relevance
 

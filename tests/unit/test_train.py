@@ -10,29 +10,29 @@ from pathlib import Path
 
 import pytest
 
-from certirag.adapters.verifier_embedded import EmbeddedVerifier
+from certirag.adapters.verifiers.embedded_verifier import EmbeddedVerifier
 from certirag.bootstrap import make_embedder, make_splitter, make_verifier
 from certirag.errors import InputError, ModelError
 from certirag.ports import Pair
-from certirag.train.__main__ import main
-from certirag.train.config import TrainingConfig, read_config
-from certirag.train.encode import Example, encode_rows
-from certirag.train.near_misses import NearMiss
-from certirag.train.rows import Row, held_out, limited, read_rows
-from certirag.verify.guards import DOUBT_CEILING
-from certirag.verify.windows import focused
+from certirag.verification.vetoes import DOUBT_CEILING
+from certirag.verification.windows import focused
+from training.__main__ import main
+from training.config import TrainingConfig, read_config
+from training.encode import Example, encode_rows
+from training.near_misses import NearMiss
+from training.rows import Row, held_out, limited, read_rows
 
 torch = pytest.importorskip("torch")
 
-from certirag.train.build_reading import build_reading  # noqa: E402
-from certirag.train.export import open_model  # noqa: E402
-from certirag.train.fit import Schedule, Trainer, batches, logits_of, tensors  # noqa: E402
-from certirag.train.network import (  # noqa: E402
+from training.build_reading import build_reading  # noqa: E402
+from training.export import open_model  # noqa: E402
+from training.fit import Schedule, Trainer, batches, logits_of, tensors  # noqa: E402
+from training.network import (  # noqa: E402
     PairClassifier,
     loss_of,
     open_backbone,
 )
-from certirag.train.run import open_tokenizer  # noqa: E402
+from training.run import open_tokenizer  # noqa: E402
 
 WORDS = [
     "the",
@@ -418,14 +418,14 @@ def test_a_bad_config_is_named(tmp_path: Path, text: str, said: str) -> None:
 
 def test_the_config_of_the_larger_network_is_sound() -> None:
     """Its stage reads near misses, and the slots are filled at least once an epoch."""
-    config = read_config(Path(__file__).parents[2] / "certirag" / "train" / "near_misses.toml")
+    config = read_config(Path(__file__).parents[2] / "training" / "near_misses.toml")
     assert config.fills >= 1
     assert all(stage.shares.get("near_", 1.0) > 0 for stage in config.stages)
 
 
 def test_the_shipped_config_is_sound() -> None:
     """The recipe beside the code can be read."""
-    config = read_config(Path(__file__).parents[2] / "certirag" / "train" / "verifier.toml")
+    config = read_config(Path(__file__).parents[2] / "training" / "verifier.toml")
     assert config.room <= config.max_tokens
 
 

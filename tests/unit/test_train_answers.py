@@ -10,8 +10,8 @@ import pytest
 from fakes import FakeEmbedder
 from tiny_pair import save_checkpoint
 
-from certirag.adapters.pair_model import PairModel
-from certirag.adapters.reader_embedded import (
+from certirag.adapters.networks.pair_model import PairModel
+from certirag.adapters.networks.reader import (
     ASKS_TWICE,
     INSTRUCTS,
     EmbeddedReader,
@@ -20,19 +20,19 @@ from certirag.adapters.reader_embedded import (
 )
 from certirag.bootstrap import make_embedder
 from certirag.errors import InputError, ModelError
-from certirag.eval.answers import AnswerRow
-from certirag.train.answers import answer_pairs, instruction_pairs, main, two_part_pairs
-from certirag.train.answers_fit import fit_reader, fit_second
-from certirag.train.questions import read_everyday, read_two_part
+from certirag.eval.answers import QuestionRow
+from training.answers import answer_pairs, instruction_pairs, main, two_part_pairs
+from training.answers_fit import fit_reader, fit_second
+from training.questions import read_everyday, read_two_part
 
 PUMP = ("The pump costs forty euros.", "It weighs nine kilos.", "The pump is blue.", "It hums.",
         "A pump lasts ten years.", "Its hose is red.")  # fmt: skip
 CAT = ("The cat sleeps by day.", "A cat eats twice a day.")
 ROWS = (
-    AnswerRow("p", "what does the pump cost", "Pumps", PUMP, (0,), "made"),
-    AnswerRow("q", "Which colour is the pump?", "Pumps", PUMP, (2,), "made"),
-    AnswerRow("c", "When does the cat sleep?", "Cats › Day", CAT, (0,), "made"),
-    AnswerRow("d", "Does the cat bite?", "Cats › Day", CAT, (), "made"),
+    QuestionRow("p", "what does the pump cost", "Pumps", PUMP, (0,), "made"),
+    QuestionRow("q", "Which colour is the pump?", "Pumps", PUMP, (2,), "made"),
+    QuestionRow("c", "When does the cat sleep?", "Cats › Day", CAT, (0,), "made"),
+    QuestionRow("d", "Does the cat bite?", "Cats › Day", CAT, (), "made"),
 )
 
 

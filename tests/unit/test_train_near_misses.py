@@ -11,7 +11,7 @@ import pytest
 
 from certirag.errors import InputError
 from certirag.ingest.sentences import sentence_splitter
-from certirag.train.near_misses import (
+from training.near_misses import (
     FOLDER,
     NearMiss,
     near_miss_rows,

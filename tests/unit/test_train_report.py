@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from certirag.train.report import ALL, figures, main, read_scored
+from training.report import ALL, figures, main, read_scored
 
 WORDS = "one two three four five"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from certirag.adapters.verifier_cascade import CascadeVerifier
+from certirag.adapters.verifiers.cascade import CascadeVerifier
 from certirag.core.models import ModelIdentity
 from certirag.core.verdict import Label
 from certirag.errors import InputError, ModelError, VerifierError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiny_models import save_tiny_hhem, script
 
-from certirag.adapters.verifier_hhem import HhemVerifier
+from certirag.adapters.verifiers.hhem import HhemVerifier
 from certirag.errors import ModelError
 from certirag.ports import Pair
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from llm_server import chat, endpoint, verdict
 
-from certirag.adapters.llm_endpoint import Endpoint
-from certirag.adapters.verifier_llm import PROMPT, LlmVerifier, answered
+from certirag.adapters.llm.endpoint import Endpoint
+from certirag.adapters.verifiers.llm_verifier import PROMPT, LlmVerifier, answered
 from certirag.errors import InputError
 from certirag.ports import Judgement, Pair
 

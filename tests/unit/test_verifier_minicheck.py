@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tiny_models import CHARACTERS, save_tiny_nli, save_tiny_roberta, save_tiny_t5, script
 
-from certirag.adapters.verifier_minicheck import MiniCheckVerifier
+from certirag.adapters.verifiers.minicheck import MiniCheckVerifier
 from certirag.errors import ModelError
 from certirag.ports import Pair
 

@@ -8,7 +8,7 @@ import pytest
 from fakes import FakeEmbedder
 from tiny_models import save_tiny_hhem, save_tiny_nli, save_tiny_roberta
 
-from certirag.adapters.verifier_cascade import CascadeVerifier
+from certirag.adapters.verifiers.cascade import CascadeVerifier
 from certirag.bootstrap import make_verifier
 from certirag.errors import InputError, ModelError
 from certirag.ports import Pair

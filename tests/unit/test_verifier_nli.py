@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tiny_models import bert_tokenizer, save_tiny_nli, script
 
-from certirag.adapters.verifier_nli import LabelOrder, NliVerifier, label_order
+from certirag.adapters.verifiers.nli import LabelOrder, NliVerifier, label_order
 from certirag.errors import MissingExtra, ModelError
 from certirag.ports import Pair
 

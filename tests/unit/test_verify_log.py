@@ -13,15 +13,15 @@ import log_cases as cases
 import pytest
 from memory_log import MemoryLog
 
-from certirag import cli_audit_log
-from certirag.audit.verify_live import verify_live
-from certirag.audit.verify_log import MAX_FAULTS, LogReport, verify_log
+from certirag.auditing.verify_live import verify_live
+from certirag.auditing.verify_log import MAX_FAULTS, LogReport, verify_log
 from certirag.bootstrap import open_log
-from certirag.cli import main
-from certirag.core.envelope import key_id
-from certirag.core.trust import KeyRing, Trust, TrustedKey
+from certirag.cli import log_commands
+from certirag.cli.main import main
 from certirag.errors import AuditError, InputError
 from certirag.ports import LogEntry, NewEntry
+from certirag.proof.envelope import key_id
+from certirag.proof.trust import KeyRing, Trust, TrustedKey
 from certirag.settings import read_settings
 
 OLD, NEW, STRANGER = (key_id(k.public_key()) for k in (cases.OLD, cases.NEW, cases.STRANGER))
@@ -258,7 +258,7 @@ def test_the_commands_keep_and_compare_checkpoints(log: Path, capsys) -> None:
     printed = capsys.readouterr().out
     for _ in range(2):
         assert run("checkpoint", "--out", str(kept)) == 0
-    assert cli_audit_log.read_checkpoints(kept) == [printed]
+    assert log_commands.read_checkpoints(kept) == [printed]
     capsys.readouterr()
     assert run("verify") == 0
     assert "cannot be known without" in capsys.readouterr().out
@@ -293,7 +293,7 @@ def test_the_commands_refuse_what_cannot_be_used(log: Path, capsys) -> None:
         assert run("verify", *arguments) == 2, arguments
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
     with pytest.raises(InputError, match="no whole checkpoint"):
-        cli_audit_log.read_checkpoints(junk)
+        log_commands.read_checkpoints(junk)
 
 
 def test_another_public_key_does_not_verify(log: Path, capsys) -> None:

@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from certirag.core.prompts import read_prompt_text
-from certirag.errors import LanguageModelError
-from certirag.ports import Prompt
-from certirag.settings import ASSETS
-from certirag.verify.lexical.scoring import sentences
-from certirag.verify.question_answers import (
+from certirag.verification.lexical.scoring import sentences
+from certirag.verification.question_answers import (
     _says_in_full,
     answer_from_evidence,
     outcome_of,
     question_records,
 )
-from certirag.verify.question_prompts import (
-    QuestionPrompts,
-    answer_prompt,
-    question_prompt,
-    written_outcome,
-    written_questions,
-)
-from certirag.verify.questions import MAX_QUESTIONS, Question, questions_of
+from certirag.verification.questions import MAX_QUESTIONS, Question, questions_of
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-PROMPTS = QuestionPrompts(
-    *(
-        read_prompt_text((ASSETS / "prompts" / f"{name}.md").read_bytes(), source=name)
-        for name in ("questions", "answers")
-    )
-)
-NONCE = "0123456789abcdef"
 
 
 def failed(claim: str, evidence: str, context: str = "") -> set[tuple[str, str]]:
@@ -179,94 +160,3 @@ def test_what_the_questions_catch_and_cost_alone(capsys: pytest.CaptureFixture[s
     assert caught >= 0.35
     assert flips >= 0.75
     assert cost <= 0.05
-
-
-def model(replies: dict[str, object], seen: list[Prompt]) -> Callable[[Prompt], str]:
-    """Return a writer that answers by schema name and keeps the prompts."""
-
-    def write(prompt: Prompt) -> str:
-        seen.append(prompt)
-        reply = replies[prompt.schema_name]
-        if isinstance(reply, Exception):
-            raise reply
-        return reply if isinstance(reply, str) else json.dumps(reply)
-
-    return write
-
-
-QUESTIONS = {"questions": [{"question": "How many days of leave are there?", "answer": "27 days"}]}
-CLAIM, EVIDENCE = (
-    "Employees receive 27 days of leave.",
-    "Staff get twenty-seven days off each year.",
-)
-
-
-def test_a_model_answers_from_the_evidence_alone() -> None:
-    """The claim is in the first request only, the evidence in the second only."""
-    seen: list[Prompt] = []
-    write = model({"questions": QUESTIONS, "answer": {"found": True, "answer": "27 days"}}, seen)
-    draw = iter([NONCE, NONCE[::-1]])
-    records = written_questions(write, PROMPTS, lambda: next(draw))(CLAIM, EVIDENCE, "Leave")
-    assert (records[-1].kind, records[-1].outcome) == ("written", "agree")
-    assert records[:-1] == question_records(CLAIM, EVIDENCE, "Leave")
-    first, second = seen
-    assert CLAIM in first.content
-    assert EVIDENCE not in first.content
-    assert EVIDENCE in second.content
-    assert CLAIM not in second.content
-    assert "27" not in second.content.replace(NONCE[::-1], "")
-    assert NONCE in first.instructions
-    assert NONCE[::-1] in second.instructions
-
-
-@pytest.mark.parametrize(
-    ("reply", "outcome"),
-    [({"found": False, "answer": "27 days"}, "not_found"), ({"found": True, "answer": " "}, "not_found"),
-     ({"found": True, "answer": "12 days"}, "differ"), ({"found": True, "answer": "They get 27 days."}, "agree")],
-)  # fmt: skip
-def test_what_a_model_says_is_compared(reply: object, outcome: str) -> None:
-    """An answer counts as found only when it is said to be, and compared by its figures."""
-    ask = written_questions(
-        model({"questions": QUESTIONS, "answer": reply}, []), PROMPTS, lambda: NONCE
-    )
-    assert ask(CLAIM, EVIDENCE, "")[-1].outcome == outcome
-
-
-@pytest.mark.parametrize(
-    "replies",
-    [{"questions": "no"}, {"questions": []}, {"questions": {"questions": []}}, {"questions": "[" * 9000},
-     {"questions": {"questions": [7]}}, {"questions": {"questions": [{"question": "", "answer": "a"}]}},
-     {"questions": QUESTIONS, "answer": "{"}, {"questions": QUESTIONS, "answer": {"found": "yes", "answer": "27"}},
-     {"questions": LanguageModelError("timed_out", "late")}],
-)  # fmt: skip
-def test_a_model_without_a_usable_answer_is_an_error(replies: dict[str, object]) -> None:
-    """It is never taken for agreement."""
-    with pytest.raises(LanguageModelError):
-        written_questions(model(replies, []), PROMPTS, lambda: NONCE)(CLAIM, EVIDENCE, "")
-
-
-def test_a_question_that_gives_its_answer_away_is_not_put() -> None:
-    """The model would be told what to say."""
-    given = {"questions": [{"question": "Are there 27 days?", "answer": "27 days"}]}
-    seen: list[Prompt] = []
-    ask = written_questions(model({"questions": given}, seen), PROMPTS, lambda: NONCE)
-    assert ask(CLAIM, EVIDENCE, "") == question_records(CLAIM, EVIDENCE, "")
-    assert [prompt.schema_name for prompt in seen] == ["questions"]
-
-
-@pytest.mark.parametrize(
-    ("said", "answer", "outcome"),
-    [("27 days", "27 days a year", "agree"), ("27 days", "27 hours", "differ"), ("yes", "No, never.", "differ"),
-     ("no", "No.", "agree"), ("the finance desk", "It goes to finance.", "agree"), ("the finance desk", "HR", "differ"),
-     ("27", "", "differ")],
-)  # fmt: skip
-def test_free_answers_are_compared(said: str, answer: str, outcome: str) -> None:
-    """Figures must be equal, yes is not no, and else half of the words must be there."""
-    assert written_outcome(said, answer) == outcome
-
-
-def test_prompts_have_room_for_their_own_part_only() -> None:
-    """What a prompt is built from is all that its function takes."""
-    assert CLAIM in question_prompt(CLAIM, PROMPTS, NONCE).content
-    prompt = answer_prompt("How many?", EVIDENCE, "", PROMPTS, NONCE)
-    assert prompt.content.count(f" {NONCE}>") == 4

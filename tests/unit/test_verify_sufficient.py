@@ -13,7 +13,7 @@ from certirag.core.models import ModelIdentity
 from certirag.core.text import EvidenceChunk, joined_evidence, pair_digest, shared_context
 from certirag.core.verdict import VerificationResult
 from certirag.ports import Judgement, Pair
-from certirag.verify.candidates import (
+from certirag.verification.candidates import (
     EXTRA_PAIRS,
     MOST_PAIR_SETS,
     MOST_PARTS,
@@ -21,7 +21,7 @@ from certirag.verify.candidates import (
     Candidates,
     choose_candidates,
 )
-from certirag.verify.claim import verify_claims
+from certirag.verification.opinion import verify_claims
 
 ALPHA = "The Orlen crane was bought from Keswick Lifting."
 BETA = "Keswick Lifting is owned by the Dorrin group."

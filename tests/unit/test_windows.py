@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.verify.windows import focused, spans_of_windows
+from certirag.verification.windows import focused, spans_of_windows
 
 LENGTHS = st.lists(st.integers(0, 40), max_size=40)
 SENTENCES = st.lists(st.text("abc .", max_size=12), max_size=12)

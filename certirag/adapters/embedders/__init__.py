@@ -1,0 +1,1 @@
+"""Embedders, one file for each implementation of the port."""

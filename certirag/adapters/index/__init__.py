@@ -1,0 +1,1 @@
+"""The index: local files, exact cosine and BM25."""

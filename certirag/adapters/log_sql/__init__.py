@@ -1,0 +1,1 @@
+"""The audit log on SQL, on SQLite or PostgreSQL."""

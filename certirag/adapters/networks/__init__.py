@@ -1,0 +1,1 @@
+"""Networks: those that ship, opened and read, and what models of the user share."""

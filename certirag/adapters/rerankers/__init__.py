@@ -1,0 +1,1 @@
+"""Rerankers, one file for each implementation of the port."""

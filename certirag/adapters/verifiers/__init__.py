@@ -1,0 +1,1 @@
+"""Verifiers, one file for each implementation of the port."""

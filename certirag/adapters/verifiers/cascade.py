@@ -1,0 +1,150 @@
+"""A cheap verifier first and a strong one where it matters, as one Verifier."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Final
+
+from certirag.adapters.networks.judgements import Reading, judged, refused
+from certirag.core.models import ModelIdentity
+from certirag.errors import InputError
+from certirag.ports import Judgement, Pair, Verifier
+from certirag.verification.judge import judge_pairs
+from certirag.verification.vetoes import OPPOSED_ALONE
+
+KIND: Final = "cascade"
+VERSION: Final = "2"
+LOW: Final = 0.3
+HIGH: Final = 1.0
+AGREED: Final = 1.0
+
+
+class CascadeVerifier:
+    """Asks *strong* about the pairs whose support, by *cheap*, lies in [*low*, *high*].
+
+    With *high* at 1.0, as by default, every pair that *cheap* finds entailed is asked again, so
+    that no support rests on *cheap* alone. Where *strong* was asked, support is what it says,
+    and contradiction the higher of the two: it can take support away from *cheap* and speak
+    against the claim, never for it against *cheap*'s contradiction. Where it fails on a pair, or
+    as a whole, the pair has the label ``error``; so has a pair on which *cheap* fails.
+
+    With *agreed* below 1.0 either of the two may support what the other does not deny: where
+    *strong* sees at least that much support, the higher of the two counts, and a contradiction
+    by *cheap* that no shipped policy acts upon (`OPPOSED_ALONE`) takes nothing away from it.
+
+    Raises InputError unless 0 <= *low* <= *high* <= 1, and *agreed* too lies in [0, 1].
+    """
+
+    def __init__(
+        self,
+        cheap: Verifier,
+        strong: Verifier,
+        *,
+        low: float = LOW,
+        high: float = HIGH,
+        agreed: float = AGREED,
+    ) -> None:
+        if not 0.0 <= low <= high <= 1.0:
+            message = (
+                f"a cascade's band must lie in 0 to 1, the lower end first, not {low} to {high}"
+            )
+            raise InputError(message)
+        if not 0.0 <= agreed <= 1.0:
+            raise InputError(f"what a cascade's two agree on must lie in 0 to 1, not {agreed}")
+        self._cheap, self._strong = cheap, strong
+        self._low, self._high, self._agreed = low, high, agreed
+        self._lock = threading.Lock()
+        self._asked = self._total = 0
+        numbers = [low, high] if agreed == AGREED else [low, high, agreed]
+        parts = [VERSION, asdict(cheap.identity), asdict(strong.identity), *numbers]
+        self._identity = ModelIdentity(
+            role="verifier",
+            name=f"{KIND}:{cheap.identity.name},{strong.identity.name},"
+            + ",".join(map(str, numbers)),
+            version=VERSION,
+            sha256=hashlib.sha256(json.dumps(parts).encode("utf-8")).hexdigest(),
+        )
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Both names and the band, and a digest over both identities and the band."""
+        return self._identity
+
+    @property
+    def total(self) -> int:
+        """Pairs judged so far."""
+        return self._total
+
+    @property
+    def asked(self) -> int:
+        """Pairs of them that the strong verifier was asked about."""
+        return self._asked
+
+    @property
+    def saved_share(self) -> float:
+        """The share of pairs, in [0, 1], that the strong verifier was spared; 0.0 before any."""
+        with self._lock:
+            return 1.0 - self._asked / self._total if self._total else 0.0
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        """Return one judgement per pair, in order."""
+        first = _answers(self._cheap, pairs)
+        doubtful = [at for at, judgement in enumerate(first) if self._in_band(judgement)]
+        second = _answers(self._strong, [pairs[at] for at in doubtful])
+        with self._lock:
+            self._total += len(first)
+            self._asked += len(doubtful)
+        final = dict(enumerate(first))
+        for at, answer in zip(doubtful, second, strict=True):
+            final[at] = _together(first[at], answer, self._agreed)
+        return tuple(final.values())
+
+    def _in_band(self, judgement: Judgement) -> bool:
+        return judgement.label != "error" and self._low <= judgement.entailed <= self._high
+
+
+class _Overheard:
+    """Passes pairs on to a verifier and remembers which it said it had not read whole."""
+
+    def __init__(self, verifier: Verifier) -> None:
+        self._verifier = verifier
+        self.unread: set[int] = set()
+
+    @property
+    def identity(self) -> ModelIdentity:
+        return self._verifier.identity
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        said = self._verifier.judge(pairs)
+        self.unread = {at for at, one in enumerate(said) if getattr(one, "truncated", False)}
+        return said
+
+
+def _answers(verifier: Verifier, pairs: Sequence[Pair]) -> list[Judgement]:
+    """Return a sound judgement of each pair, or the label ``error`` whatever went wrong."""
+    overheard = _Overheard(verifier)
+    answers = judge_pairs(overheard, pairs)
+    return [
+        refused(answer.error, truncated=at in overheard.unread)
+        if answer.label == "error"
+        else answer
+        for at, answer in enumerate(answers)
+    ]
+
+
+def _together(cheap: Judgement, strong: Judgement, agreed: float) -> Judgement:
+    """Return the support that both may stand for, with the higher contradiction of the two."""
+    truncated = cheap.truncated or strong.truncated
+    if strong.label == "error":
+        return replace(strong, truncated=truncated)
+    support, against = strong.entailed, max(cheap.contradicted, strong.contradicted)
+    if strong.entailed >= agreed:
+        support = max(support, cheap.entailed)
+        if cheap.contradicted <= OPPOSED_ALONE:
+            against = strong.contradicted
+    both = judged([Reading(support, against)])
+    return replace(both, truncated=truncated, note=strong.note)

@@ -1,0 +1,1 @@
+"""The story of an answer: services, draft, measurement, decision, and what may follow it."""

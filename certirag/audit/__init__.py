@@ -1,1 +1,0 @@
-"""Keys and the record of what was shown."""

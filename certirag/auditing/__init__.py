@@ -1,0 +1,1 @@
+"""What was answered before: asked for, verified, kept, erased, checked and replayed."""

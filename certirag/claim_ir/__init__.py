@@ -1,1 +1,0 @@
-"""From a draft or from evidence to atomic claims; pure."""

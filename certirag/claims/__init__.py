@@ -1,0 +1,1 @@
+"""From a draft or a sentence to atomic claims that stand alone; pure."""

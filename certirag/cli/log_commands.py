@@ -1,0 +1,189 @@
+"""The commands that ask whether the log is whole: audit verify and audit checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from certirag.cli.files import write_beside
+from certirag.cli.output import note, print_json, say_progress
+from certirag.errors import InputError
+from certirag.render import visible
+from certirag.settings import Settings
+
+if TYPE_CHECKING:
+    from certirag.auditing.verify_log import LogReport
+    from certirag.ports import AuditLog
+
+CHECK_FAILED = 4
+_NOT_HELD = (
+    "No checkpoint was given that you held yourself. What cannot be known without one: whether "
+    "the log was cut back to an earlier state of its own, and whether it was written anew by "
+    "whoever has its key. Keep one with: certirag audit checkpoint --out FILE"
+)
+_HELD = (
+    "Entries up to the newest checkpoint that you held are those of then. "
+    "What came after it has the log's own word only."
+)
+_BROKEN = "The log is not the one that its checkpoints speak of, or holds what it may not hold."
+
+
+def add_commands(commands: Any) -> None:
+    """Add ``verify`` and ``checkpoint`` to the sub-parsers of ``certirag audit``."""
+    verify = commands.add_parser("verify", help="verify the whole log, exit code 4 if it is broken")
+    verify.add_argument(
+        "--checkpoint",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="one or more checkpoints that you kept (may be given again)",
+    )
+    verify.add_argument("--public-key", type=Path, metavar="FILE", help="the log's public key")
+    verify.add_argument("--trust", type=Path, metavar="FILE", help="the log's trust file")
+    verify.add_argument("--root", type=Path, metavar="FILE", help="the root key that signed it")
+    verify.add_argument(
+        "--grace",
+        type=float,
+        default=15.0,
+        metavar="MINUTES",
+        help="requests this close to the newest entry may be under way still",
+    )
+    verify.add_argument(
+        "--entries-only",
+        action="store_true",
+        help="do not compare what queries read with the entries (faster)",
+    )
+    verify.add_argument("--json", action="store_true", help="print the report as JSON")
+    verify.set_defaults(run=verify_command)
+    checkpoint = commands.add_parser("checkpoint", help="print the newest checkpoint, to be kept")
+    checkpoint.add_argument(
+        "--out", type=Path, metavar="FILE", help="add it to a file of checkpoints instead"
+    )
+    checkpoint.set_defaults(run=checkpoint_command)
+
+
+def verify_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Verify the log; 0 when nothing speaks against it, else 4."""
+    from certirag.auditing.verify_live import verify_live  # noqa: PLC0415  # starts fast
+
+    if not 0 <= options.grace <= 60 * 24 * 366:
+        raise InputError(f"--grace {options.grace}: give minutes, from 0 to a year")
+    held = [text for path in options.checkpoint for text in read_checkpoints(path)]
+    log = _existing_log(settings)
+    report = verify_live(
+        log,
+        _keys(options, settings),
+        held=held,
+        grace=timedelta(minutes=options.grace),
+        derived=not options.entries_only,
+        progress=say_progress,
+    )
+    if options.json:
+        print_json({"intact": report.intact, **asdict(report), "limits": _limits(report)})
+    else:
+        print("\n".join(visible(line) for line in report_lines(report)))
+    return 0 if report.intact else CHECK_FAILED
+
+
+def checkpoint_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Print the newest checkpoint, or add it to a file unless it is there."""
+    text = _existing_log(settings).checkpoint()
+    if options.out is None:
+        print(text, end="")
+        return 0
+    kept = read_checkpoints(options.out) if options.out.exists() else []
+    if text not in kept:
+        kept.append(text)
+        write_beside(options.out, ["\n".join(kept).encode("utf-8")])
+    note(f"{options.out}: {len(kept)} checkpoints, the newest of {text.split(chr(10))[1]} entries")
+    return 0
+
+
+def read_checkpoints(path: Path) -> list[str]:
+    """Return the signed notes of a file, one after the other, parted by an empty line.
+
+    A note has an empty line of its own before its signature, so it ends with the signature's
+    line. Raises InputError naming the file when it is no such file or holds none.
+    """
+    try:
+        lines = path.read_bytes().decode("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as checkpoints: {error}") from error
+    notes: list[str] = []
+    begun: list[str] = []
+    for line in lines:
+        if not begun and not line:
+            continue
+        begun.append(line)
+        if line.startswith("\N{EM DASH} "):
+            notes.append("\n".join(begun) + "\n")
+            begun = []
+    if begun or not notes:
+        raise InputError(
+            f"{path}: holds no whole checkpoint: give what 'certirag audit checkpoint' printed"
+        )
+    return notes
+
+
+def report_lines(report: LogReport) -> list[str]:
+    """Return the report in plain words, for a person."""
+    state = "INTACT" if report.intact else "BROKEN"
+    lines = [f"{state}: {report.origin or 'a log without a name'}, {report.size} entries"]
+    lines.append(f"root {report.root}")
+    lines += [f"  {count} {kind}" for kind, count in sorted(report.kinds.items())]
+    lines.append(
+        f"{report.erased} contents erased, {len(report.revoked)} answers revoked, "
+        f"{report.held} held checkpoints compared"
+    )
+    lines += [f"fault: {line}" for line in report.faults]
+    if report.more_faults:
+        lines.append(f"and {report.more_faults} more faults")
+    lines += [f"note: {line}" for line in report.notes]
+    lines += [
+        f"vanished: request {name} was received and has neither an answer nor a failure"
+        for name in report.vanished
+    ]
+    if report.under_way:
+        lines.append(f"{len(report.under_way)} requests may be under way still")
+    return [*lines, _limits(report)]
+
+
+def _existing_log(settings: Settings) -> AuditLog:
+    """Return the log that is there: a new one, made to be asked, would be intact."""
+    from certirag.bootstrap import existing_log  # noqa: PLC0415  # starts fast
+
+    return existing_log(settings)
+
+
+def _limits(report: LogReport) -> str:
+    if not report.held:
+        return _NOT_HELD
+    return _HELD if report.intact else _BROKEN
+
+
+def _keys(options: argparse.Namespace, settings: Settings) -> Mapping[str, Ed25519PublicKey]:
+    from certirag.proof.envelope import key_id  # noqa: PLC0415
+    from certirag.proof.keys import open_trust_file, read_public_key, trusted_keys  # noqa: PLC0415
+
+    if (options.trust is None) != (options.root is None):
+        raise InputError("--trust and --root belong together: give the file and its root key")
+    if options.trust is not None:
+        if options.public_key is not None:
+            raise InputError("give --public-key, or --trust with --root, not both")
+        return open_trust_file(options.trust, options.root).ring()
+    if options.public_key is not None:
+        key = read_public_key(options.public_key)
+        return {key_id(key): key}
+    trusted = trusted_keys(settings.home)
+    if not trusted:
+        raise InputError(
+            f"no public key is trusted in {settings.home / 'keys'}: name one with --public-key"
+        )
+    return trusted

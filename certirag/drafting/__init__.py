@@ -1,0 +1,1 @@
+"""Evidence → a draft: quoted sentences, or what a language model wrote, read strictly; pure."""

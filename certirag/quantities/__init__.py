@@ -1,0 +1,1 @@
+"""Figures, units and dates: found, compared, and recomputed from others; pure."""

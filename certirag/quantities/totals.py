@@ -1,0 +1,187 @@
+"""Figures that several operands make: sums and averages over named parts or complete spans.
+
+A total is derived only where nothing can be missing: the claim names each part, or the parts
+are all the quarters (halves, years) of the time that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from certirag.core.claim import Quantity
+from certirag.quantities.arithmetic import Outcome
+from certirag.quantities.asked_operation import (
+    asks_average,
+    asks_sum,
+    bases,
+    direction,
+    lowers,
+    subject_words,
+    wanted_parts,
+)
+from certirag.quantities.figure_tokens import word_set
+from certirag.quantities.figured_sentence import Sentence
+from certirag.quantities.operands import Figure, Reckoned, Sources, in_unit_of
+from certirag.quantities.subject_words import stem
+from certirag.quantities.units import base_unit
+from certirag.quantities.word_order import senses
+
+# What adds up over time. A level (headcount, debt, cash, a price) does not, so it is not here.
+_FLOWS = frozenset(
+    stem(word)
+    for word in word_set(
+        "revenue profit loss cost income output production shipment delivery order purchase "
+        "payment rainfall emission donation visitor passenger incident accident birth death "
+        "export import capex dividend tax wage sold produced delivered shipped spent earned "
+        "raised installed visit ticket"
+    )
+)
+# What adds up over separate places or groups besides: levels do, prices and rates do not.
+_LEVELS = frozenset(
+    stem(word)
+    for word in word_set(
+        "employee people customer store site plant member patient participant debt cash asset "
+        "liability equity budget seat bed vehicle school hospital house"
+    )
+)
+_LENGTHS = {
+    "annual": "year", "annually": "year", "yearly": "year", "quarterly": "quarter",
+    "quarter": "quarter", "monthly": "month", "month": "month",
+}  # fmt: skip
+
+
+def totals(claim: Sentence, figure: Quantity, sources: Sources) -> Iterator[Reckoned]:
+    """Yield how *figure* is the sum or the average of all parts that the claim names."""
+    average = asks_average(claim)
+    if not (average or asks_sum(claim)) or direction(claim) != 0:
+        return
+    base = base_unit(figure.unit.partition("/")[0])[0]
+    if base in ("%", "pp", "times") or figure.kind in ("ordinal", "percent"):
+        return
+    wanted = subject_words(claim, "average" if average else "sum")
+    said = senses(claim, claim=True)
+    like = [f for f in sources.figures if f.base == base and f.sense == said]
+    if _told(claim, like, wanted, sources):
+        return
+    rate = figure.unit.partition("/")[2]
+    named = tuple(q.value for q in claim.temporals())
+    for chosen, periods in (
+        *_over_time(claim, like, wanted, sources, average=average),
+        *_over_parts(claim, like, wanted, sources, average=average),
+    ):
+        if len({f.rate for f in chosen}) != 1 or not _per(
+            claim, rate, chosen, named, average=average
+        ):
+            continue
+        total = sum((f.value for f in chosen), Fraction(0))
+        if average:
+            mean = Outcome(in_unit_of(figure, total / len(chosen)), divided=True)
+            yield Reckoned("average", chosen, mean, periods=periods)
+        else:
+            yield Reckoned("sum", chosen, Outcome(in_unit_of(figure, total)), periods=periods)
+
+
+def _told(
+    claim: Sentence, like: Sequence[Figure], wanted: frozenset[str], sources: Sources
+) -> bool:
+    """Say whether the evidence has a figure of its own for the whole: then nothing is added up."""
+    dates = frozenset(q.value for q in claim.temporals())
+    return any(f.periods == dates and sources.fits(f.words, wanted) for f in like if f.words)
+
+
+def _per(
+    claim: Sentence, rate: str, chosen: Sequence[Figure], named: Sequence[str], *, average: bool
+) -> bool:
+    """Say whether the claim speaks of the same length of time as the operands.
+
+    An average over the parts of one year must say "a quarter" or "quarterly": "averaged $2.5M in
+    2024" does not say per what. A sum must not, and no claim may name another length.
+    """
+    per = {rate} if rate != chosen[0].rate else set()
+    per |= {length for word, length in _LENGTHS.items() if word in lowers(claim)}
+    if not average:
+        return per <= {"year"} and rate == chosen[0].rate
+    told = {p for f in chosen for p in f.periods}
+    if rate != chosen[0].rate and (chosen[0].rate or not rate):
+        return False
+    within_one = len(named) == 1 and not told <= set(named)
+    return bool(per or not within_one) and all(
+        _is_of_length(p, length) for p in told for length in per
+    )
+
+
+def _is_of_length(period: str, length: str) -> bool:
+    if length == "year":
+        return len(period.removeprefix("FY")) == 4
+    return length == "quarter" and "-Q" in period
+
+
+def _over_time(
+    claim: Sentence,
+    like: Sequence[Figure],
+    wanted: frozenset[str],
+    sources: Sources,
+    *,
+    average: bool,
+) -> Iterator[tuple[tuple[Figure, ...], tuple[str, ...]]]:
+    if not wanted & _FLOWS:
+        return
+    mine = [f for f in like if sources.fits(f.words, wanted)]
+    named = tuple(q.value for q in claim.temporals())
+    if average and not named:
+        return
+    for parts in wanted_parts(claim):
+        chosen = [_only([f for f in mine if _is_part(f, part)]) for part in parts]
+        if all(f is not None and not sources.rivals(f, wanted) for f in chosen):
+            found = tuple(f for f in chosen if f is not None)
+            if len({_year(f) for f in found}) == 1 or named:
+                yield found, (*named, *parts)
+
+
+def _is_part(figure: Figure, part: str) -> bool:
+    """Say whether the period of *figure* is *part*; "-Q1" without a year is any year's first."""
+    return len(figure.periods) == 1 and all(
+        p == part or (part.startswith("-") and p.endswith(part)) for p in figure.periods
+    )
+
+
+def _year(figure: Figure) -> str:
+    return next(iter(figure.periods)).partition("-")[0]
+
+
+def _only(figures: Sequence[Figure]) -> Figure | None:
+    """Return the figure on which all of *figures* agree; None where there is none, or several."""
+    values = {(f.value, f.rate) for f in figures}
+    return figures[0] if len(values) == 1 else None
+
+
+def _over_parts(
+    claim: Sentence,
+    like: Sequence[Figure],
+    wanted: frozenset[str],
+    sources: Sources,
+    *,
+    average: bool,
+) -> Iterator[tuple[tuple[Figure, ...], tuple[str, ...]]]:
+    """Choose the figures of the parts that the claim lists: "in Europe and Asia together"."""
+    base, other = bases(claim)
+    dates = frozenset(q.value for q in claim.temporals())
+    adds = _FLOWS if average else _FLOWS | _LEVELS
+    if base or len(other) > 1 or not wanted & adds:
+        return
+    near = [f for f in like if f.words <= wanted and f.words & adds and f.periods == dates]
+    groups: dict[frozenset[str], list[Figure]] = {}
+    for figure in near:
+        groups.setdefault(figure.words, []).append(figure)
+    common = frozenset.intersection(*groups) if groups else frozenset()
+    groups.pop(common, None)  # the figure of the whole, if the evidence has it
+    chosen = [_only(found) for found in groups.values()]
+    own = [words - common for words in groups]
+    apart = sum(len(words) for words in own) == len(frozenset().union(*own))
+    named = wanted - common - frozenset().union(*own) <= sources.heading
+    if len(chosen) < 2 or not (apart and named) or not common & adds:
+        return
+    found = tuple(f for f in chosen if f is not None)
+    if len(found) == len(chosen) and not any(sources.rivals(f, wanted) for f in found):
+        yield found, ()

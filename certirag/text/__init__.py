@@ -1,0 +1,1 @@
+"""English, read once: tokens, word classes, verb forms, layout, and what a question asks; pure."""

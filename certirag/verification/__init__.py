@@ -1,0 +1,1 @@
+"""Opinions about claims; nothing here can say VERIFIED."""

@@ -1,0 +1,138 @@
+"""How often badges were wrong, as measured for one verifier under one policy; else nothing.
+
+A measurement speaks of exactly one verifier (by its digest) and one policy (in every field). For
+any other pair, and for a file that cannot be read, there is no figure: a risk that was measured
+elsewhere would be a promise. The file names the digest of the model's manifest, so the manifest
+cannot list the file in turn; it lies beside it, shapes no score, and its own digest is shown
+nowhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from certirag.core.models import ModelIdentity
+from certirag.core.policy import Policy
+from certirag.errors import CertificateError, ModelError, PolicyError
+from certirag.proof.envelope import strict_json
+from certirag.verification.clopper_pearson import exact_interval
+
+VERSION: Final = 1
+CONFIDENCE: Final = 0.95
+NOT_YOURS: Final = "Not measured on your documents."
+_LONGEST: Final = 200
+_SHA256_LENGTH: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """*wrong* of the *badges* that *verifier* and *policy* granted on *set_name* were wrong.
+
+    *verifier* is the SHA-256 of the verifier's identity, *description* says in a sentence what the
+    set is and who said which badge is wrong. Raises ModelError for counts that cannot be.
+    """
+
+    set_name: str
+    description: str
+    verifier: str
+    policy: Policy
+    badges: int
+    wrong: int
+
+    def __post_init__(self) -> None:
+        """Refuse counts that cannot be, and texts that are no line."""
+        if self.badges < 1 or not 0 <= self.wrong <= self.badges:
+            raise ModelError(f"{self.wrong} wrong of {self.badges} badges cannot be")
+        if len(self.verifier) != _SHA256_LENGTH or set(self.verifier) - set("0123456789abcdef"):
+            raise ModelError(f"verifier {self.verifier[:80]!r} is not a SHA-256 in hex")
+        for text in (self.set_name, self.description):
+            if not text.strip() or len(text) > _LONGEST or not text.isprintable():
+                raise ModelError(f"{text[:80]!r} is not a line of 1 to {_LONGEST} characters")
+
+    def interval(self) -> tuple[float, float]:
+        """Return the exact 95 % interval of the share of wrong badges."""
+        return exact_interval(self.wrong, self.badges, confidence=CONFIDENCE)
+
+    @property
+    def sentence(self) -> str:
+        """The figure in words, with its interval and what it does not cover."""
+        low, high = self.interval()
+        verb = "was" if self.wrong == 1 else "were"
+        return (
+            f"Under this policy {self.wrong:,} of {self.badges:,} badges {verb} wrong on "
+            f"{self.set_name} (95 % interval: {_percent(low, down=True)} to "
+            f"{_percent(high, down=False)}). {NOT_YOURS}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    version: int
+    measurements: tuple[Measurement, ...]
+
+
+_ADAPTER: Final = TypeAdapter(_File)
+_MEASUREMENTS: Final = TypeAdapter(tuple[Measurement, ...])
+
+
+def read_measurements(path: Path) -> tuple[Measurement, ...]:
+    """Return the measurements in *path*, () when there is no such file.
+
+    Raises ModelError when anything in it is malformed: one entry that cannot be believed spoils
+    the others.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read ({error.strerror}): check the file") from error
+    try:
+        found = _ADAPTER.validate_json(json.dumps(strict_json(data)), strict=True, extra="forbid")
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"])) or "its top"
+        raise ModelError(_complaint(path, f"it is malformed at {where}")) from error
+    except (CertificateError, ModelError, PolicyError) as error:
+        raise ModelError(_complaint(path, str(error))) from error
+    if found.version != VERSION:
+        raise ModelError(_complaint(path, f"version {found.version}, read here is {VERSION}"))
+    return found.measurements
+
+
+def measurements_bytes(measurements: Sequence[Measurement]) -> bytes:
+    """Return *measurements* as the JSON that `read_measurements` reads."""
+    values = _MEASUREMENTS.dump_python(tuple(measurements), mode="json")
+    content = {"version": VERSION, "measurements": values}
+    return (json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+
+
+def measured_for(
+    measurements: Sequence[Measurement], models: Sequence[ModelIdentity], policy: Policy
+) -> tuple[Measurement, ...]:
+    """Return those of *measurements* that speak of the one verifier in *models* and of *policy*.
+
+    () when *models* names no verifier or more than one, and when the policy differs in anything.
+    """
+    verifiers = [model for model in models if model.role == "verifier"]
+    if len(verifiers) != 1:
+        return ()
+    return tuple(
+        own for own in measurements if own.verifier == verifiers[0].sha256 and own.policy == policy
+    )
+
+
+def _percent(share: float, *, down: bool) -> str:
+    """Return *share* in per cent with one decimal, rounded away from the figure itself."""
+    tenths = share * 1000
+    whole = int(tenths) if down else -int(-tenths // 1)
+    return f"{whole / 10:.1f} %"
+
+
+def _complaint(path: Path, fault: str) -> str:
+    return f"{path} does not hold measurements: {fault}; restore it from the release"
