@@ -49,7 +49,7 @@ def main() -> int:
         seen, verified = set(), 0
         for at, row in enumerate(lines, 1):
             own = index(row["corpus"])
-            for text in written(row["question"], own, services):
+            for text in written(row["question"], own, services.instruments):
                 if (row["corpus"], text) not in seen:
                     seen.add((row["corpus"], text))
                     verified += shown(text, own, services)
@@ -62,7 +62,7 @@ def written(question: str, index: Index, services: Services) -> Iterator[str]:
     """Yield what the model writes from each of the best sentences, nothing left out."""
     found = retrieve(question, index, services.embedder, services.reranker, max_chunks=8)
     writer = services.writer
-    for candidate in preselected(question, found, services).candidates[:SENTENCES]:
+    for candidate in preselected(question, found, services.instruments).candidates[:SENTENCES]:
         steps = interleaved(
             question,
             [candidate],

@@ -87,7 +87,7 @@ class GrowingAnswer:
     ) -> None:
         """Measure *claims* and keep what was found beside what there is; nothing is measured twice."""
         more = measure_claims(
-            claims, self.found.chunks, self.index, self.services, citations=citations
+            claims, self.found.chunks, self.index, self.services.instruments, citations=citations
         )
         self.measured = self.measured.with_more(more)
         self.citations += citations

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
-from certirag.answers.services import AnswerWriter, Services
+from certirag.answers.services import AnswerWriter, Instruments
 from certirag.core.claim import ClaimIR
 from certirag.core.generation import PromptIdentity, Strategy
 from certirag.drafting.cited import generate_then_cite
@@ -41,9 +41,9 @@ _FEWEST: Final = 3
 _TRIES_PER_CLAIM: Final = 3
 
 
-def preselected(question: str, found: RetrievalOutcome, services: Services) -> Preselection:
+def preselected(question: str, found: RetrievalOutcome, instruments: Instruments) -> Preselection:
     """Return the spans that an answer may be written from, best first (fifth seed, Stage 1)."""
-    settings = services.settings
+    settings = instruments.settings
     if not settings.enable_evidence_preselection:
         return every_span(found.chunks)
     rules = PreselectionRules(
@@ -53,16 +53,16 @@ def preselected(question: str, found: RetrievalOutcome, services: Services) -> P
     return preselect(
         question,
         found.chunks,
-        embedder=services.embedder,
-        reranker=services.reranker,
+        embedder=instruments.embedder,
+        reranker=instruments.reranker,
         rules=rules,
     )
 
 
-def extracted(question: str, spans: Preselection, services: Services) -> ClaimIR:
+def extracted(question: str, spans: Preselection, instruments: Instruments) -> ClaimIR:
     """Return the claims of the sentences that answer; no language model takes part."""
-    most = services.settings.max_claims
-    return claims_from_evidence(question, spans.candidates, services.reader, max_claims=most)
+    most = instruments.settings.max_claims
+    return claims_from_evidence(question, spans.candidates, instruments.reader, max_claims=most)
 
 
 def _read(
@@ -82,9 +82,9 @@ def _read(
     return tuple(c for at, (how, c) in kept if how >= RELATED or at < _FEWEST)
 
 
-def strategy_of(writer: AnswerWriter, services: Services) -> Strategy:
+def strategy_of(writer: AnswerWriter, instruments: Instruments) -> Strategy:
     """Return the strategy in force: reference first can be switched off (fifth seed, B)."""
-    if writer.strategy == "interleaved" and not services.settings.enable_interleaved_generation:
+    if writer.strategy == "interleaved" and not instruments.settings.enable_interleaved_generation:
         return "generate-then-cite"
     return writer.strategy
 
@@ -96,30 +96,30 @@ def prompts_of(writer: AnswerWriter, strategy: Strategy) -> tuple[PromptIdentity
 
 
 def written(
-    question: str, spans: Preselection, writer: AnswerWriter, services: Services
+    question: str, spans: Preselection, writer: AnswerWriter, instruments: Instruments
 ) -> Iterator[DraftStep]:
     """Yield what the language model writes, a step as soon as there is one.
 
     LanguageModelError and GroundingError come after the steps that stand.
     """
-    strategy = strategy_of(writer, services)
+    strategy = strategy_of(writer, instruments)
     prompt = writer.prompts[PROMPT_OF[strategy]]
-    most = services.settings.max_claims
+    most = instruments.settings.max_claims
     candidates = spans.candidates
-    if services.settings.enable_evidence_preselection:
-        candidates = _read(question, candidates, services.reader)
+    if instruments.settings.enable_evidence_preselection:
+        candidates = _read(question, candidates, instruments.reader)
     given = (question, candidates, writer.model, prompt, secrets.token_hex(16))
     if strategy == "strict-quote":
-        return quoted(*given, services.split, max_claims=most)
+        return quoted(*given, instruments.split, max_claims=most)
     if strategy == "generate-then-cite":
-        return generate_then_cite(*given, services.split, max_claims=most)
+        return generate_then_cite(*given, instruments.split, max_claims=most)
 
     def supports(text: str, candidate: QuotableSentence) -> bool:
         (judgement,) = judge_pairs(
-            services.verifier, [pair_with(text, (Scored(candidate.chunk, candidate.span, 0.0),))]
+            instruments.verifier, [pair_with(text, (Scored(candidate.chunk, candidate.span, 0.0),))]
         )
         return judgement.label == "entailed"
 
     return interleaved(
-        *given, supports, services.split, max_claims=most, max_tries=_TRIES_PER_CLAIM * most
+        *given, supports, instruments.split, max_claims=most, max_tries=_TRIES_PER_CLAIM * most
     )

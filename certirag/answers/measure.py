@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.answers.services import Services
+from certirag.answers.services import Instruments
 from certirag.core.citation import Citation, CitationJudgement, Correction
 from certirag.core.claim import Claim
 from certirag.core.text import EvidenceChunk
@@ -68,7 +68,7 @@ def measure_claims(
     claims: Sequence[Claim],
     found: Sequence[EvidenceChunk],
     index: Index,
-    services: Services,
+    instruments: Instruments,
     *,
     citations: Sequence[Citation] = (),
 ) -> Measured:
@@ -77,32 +77,32 @@ def measure_claims(
     *citations* are what a draft cited for them. Where citation correction is off, a claim that
     cites may lean on what it cites alone.
     """
-    settings = services.settings
-    with services.stage("evidence"):
-        chunks = _evidence_for(claims, found, index, services)
-    with services.stage("candidates"):
+    settings = instruments.settings
+    with instruments.stage("evidence"):
+        chunks = _evidence_for(claims, found, index, instruments)
+    with instruments.stage("candidates"):
         candidates = choose_candidates(
             claims,
             chunks,
             max_spans=settings.max_spans_per_claim,
             max_pairs=settings.max_pairs,
         )
-    with services.stage("verify"):
-        results, candidates, more = _verified(candidates, index, services)
+    with instruments.stage("verify"):
+        results, candidates, more = _verified(candidates, index, instruments)
     chunks = (*chunks, *(c for c in more if c.chunk_id not in {k.chunk_id for k in chunks}))
     if citations and not settings.enable_citation_correction:
-        results = _on_cited(candidates, results, citations, index, services)
+        results = _on_cited(candidates, results, citations, index, instruments)
     results = tuple(
         with_opposition(result, opposition(claim, result, chunks))
         for claim, result in zip(claims, results, strict=True)
     )
-    with services.stage("citations"):
-        judgements, corrections = _cited(claims, results, chunks, citations, index, services)
+    with instruments.stage("citations"):
+        judgements, corrections = _cited(claims, results, chunks, citations, index, instruments)
     return Measured(results, chunks, judgements, corrections)
 
 
 def _evidence_for(
-    claims: Sequence[Claim], found: Sequence[EvidenceChunk], index: Index, services: Services
+    claims: Sequence[Claim], found: Sequence[EvidenceChunk], index: Index, instruments: Instruments
 ) -> tuple[EvidenceChunk, ...]:
     """Return the chunks that speak for or against any claim.
 
@@ -111,22 +111,22 @@ def _evidence_for(
     """
     chunks = {chunk.chunk_id: chunk for chunk in found}
     for claim in claims:
-        limits = [(claim.text, services.settings.max_chunks)]
+        limits = [(claim.text, instruments.settings.max_chunks)]
         limits += [(query, _AGAINST) for query in counter_queries(claim.text)]
         for query, limit in limits:
-            for chunk in _searched(query, limit, index, services):
+            for chunk in _searched(query, limit, index, instruments):
                 chunks.setdefault(chunk.chunk_id, chunk)
     return tuple(chunks.values())
 
 
 def _searched(
-    query: str, limit: int, index: Index, services: Services
+    query: str, limit: int, index: Index, instruments: Instruments
 ) -> tuple[EvidenceChunk, ...]:
-    return retrieve(query, index, services.embedder, None, max_chunks=limit).chunks
+    return retrieve(query, index, instruments.embedder, None, max_chunks=limit).chunks
 
 
 def _verified(
-    candidates: Sequence[Candidates], index: Index, services: Services
+    candidates: Sequence[Candidates], index: Index, instruments: Instruments
 ) -> tuple[
     tuple[VerificationResult, ...],
     tuple[Candidates, ...],
@@ -135,29 +135,29 @@ def _verified(
     """Return a result per claim, what each was compared with, and chunks found by searching again."""
 
     def verify(part: Sequence[Candidates], _verifier: object) -> Sequence[VerificationResult]:
-        return _looked_at(part, services)
+        return _looked_at(part, instruments)
 
-    if not services.settings.enable_verification_retrieval:
-        return _looked_at(candidates, services), tuple(candidates), ()
+    if not instruments.settings.enable_verification_retrieval:
+        return _looked_at(candidates, instruments), tuple(candidates), ()
 
     def search(query: str, limit: int) -> Sequence[EvidenceChunk]:
-        return _searched(query, limit, index, services)
+        return _searched(query, limit, index, instruments)
 
-    more = verify_with_retrieval(candidates, services.verifier, search, verify=verify)
+    more = verify_with_retrieval(candidates, instruments.verifier, search, verify=verify)
     return more.results, more.candidates, more.chunks
 
 
 def _looked_at(
-    candidates: Sequence[Candidates], services: Services
+    candidates: Sequence[Candidates], instruments: Instruments
 ) -> tuple[VerificationResult, ...]:
     """Return a result per claim, each at the depth that the settings and its wording ask for."""
-    settings = services.settings
+    settings = instruments.settings
     routes: Sequence[Route] = [UNROUTED] * len(candidates)
     if settings.enable_confidence_classification:
         routes = route_claims(candidates)
     nei = settings.enable_nei_verdict and settings.enable_abstention
     ask = question_records if settings.enable_numeric_qa_verification else None
-    return verify_at_depths(candidates, routes, services.verifier, ask=ask, nei=nei)
+    return verify_at_depths(candidates, routes, instruments.verifier, ask=ask, nei=nei)
 
 
 def _on_cited(
@@ -165,7 +165,7 @@ def _on_cited(
     results: Sequence[VerificationResult],
     citations: Sequence[Citation],
     index: Index,
-    services: Services,
+    instruments: Instruments,
 ) -> tuple[VerificationResult, ...]:
     """Return the results with each claim that cites leaning on what it cites alone.
 
@@ -189,7 +189,7 @@ def _on_cited(
         for own in candidates
         if own.claim.id in cited
     ]
-    leaning = {result.claim_id: result for result in _looked_at(parts, services)}
+    leaning = {result.claim_id: result for result in _looked_at(parts, instruments)}
     return tuple(
         _joined(leaning[whole.claim_id], whole) if whole.claim_id in leaning else whole
         for whole in results
@@ -224,21 +224,21 @@ def _cited(
     chunks: Sequence[EvidenceChunk],
     citations: Sequence[Citation],
     index: Index,
-    services: Services,
+    instruments: Instruments,
 ) -> tuple[tuple[CitationJudgement, ...], tuple[Correction, ...]]:
     """Judge what the draft cited, and correct it; without citations there is nothing to do."""
     if not citations:
         return (), ()
-    if not services.settings.enable_citation_correction:
+    if not instruments.settings.enable_citation_correction:
         return (), keep_citations(citations)
     everything = index.chunks()  # a place that is not among them is taken not to exist
-    judgements = judge_citations(claims, citations, everything, services.verifier)
+    judgements = judge_citations(claims, citations, everything, instruments.verifier)
     strategy = correction_strategy(
-        services.settings.correction, services.embedder, services.verifier
+        instruments.settings.correction, instruments.embedder, instruments.verifier
     )
     to_cite = _scored_or_cited(results, chunks, citations, everything)
     corrections = correct_citations(
-        claims, judgements, to_cite, services.verifier, strategy, cite_uncited=False
+        claims, judgements, to_cite, instruments.verifier, strategy, cite_uncited=False
     )
     return judgements, corrections
 

@@ -100,11 +100,11 @@ def _answer_parts(
     answer = GrowingAnswer(question, found, index, services, asked_policy, request)
     progress("Choosing the sentences that answer", 2, 5)
     with services.stage("compile"):
-        spans = preselected(question, found, services)
+        spans = preselected(question, found, services.instruments)
     answer.dropped += spans.dropped
     if services.writer is None:
         with services.stage("compile"):
-            claim_ir = extracted(question, spans, services)
+            claim_ir = extracted(question, spans, services.instruments)
         progress(f"Verifying {len(claim_ir.claims)} claims", 3, 5)
         answer.measure(claim_ir.claims)
         progress("Signing and recording", 5, 5)
@@ -152,7 +152,7 @@ def _written_answer(
     Where the documents answer better than what it wrote and is borne out, the last part quotes them.
     """
     services = answer.services
-    strategy = strategy_of(writer, services)
+    strategy = strategy_of(writer, services.instruments)
     record = GenerationRecord(
         strategy, prompts_of(writer, strategy), secrets.token_hex(16), 0, "under_way"
     )
@@ -162,7 +162,7 @@ def _written_answer(
     most = services.settings.max_claims
     progress("The language model is writing", 3, 5)
     try:
-        for step in written(answer.question, spans, writer, services):
+        for step in written(answer.question, spans, writer, services.instruments):
             done.append(step)
             end = "abstained" if step.abstained else end
             if step.claims:
@@ -181,7 +181,7 @@ def _written_answer(
         progress(note, 4, 5)
     if end not in _REFUSED_WHOLE:
         progress("Comparing with what the documents say", 4, 5)
-        quotes = extracted(answer.question, spans, services)
+        quotes = extracted(answer.question, spans, services.instruments)
         claim_ir, quoted = answer.with_quotes(claim_ir, quotes.claims)
     record = replace(record, part=record.part + 1, end=end, note=note, quoted=quoted)
     progress("Signing and recording", 5, 5)

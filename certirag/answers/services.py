@@ -38,6 +38,19 @@ class AnswerWriter:
 
 
 @dataclass(frozen=True, slots=True)
+class Instruments:
+    """What a draft is written and claims are measured with: no key, no policy, no log."""
+
+    settings: Settings
+    embedder: Embedder
+    reranker: Reranker
+    reader: Reader
+    verifier: Verifier
+    split: SentenceSplitter
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """Everything that an answer needs from outside; without a *writer* answers are extractive."""
 
@@ -54,6 +67,19 @@ class Services:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     stage: Stage = lambda _name: nullcontext()
     writer: AnswerWriter | None = None
+
+    @property
+    def instruments(self) -> Instruments:
+        """What drafting and measuring may know of these services."""
+        return Instruments(
+            settings=self.settings,
+            embedder=self.embedder,
+            reranker=self.reranker,
+            reader=self.reader,
+            verifier=self.verifier,
+            split=self.split,
+            stage=self.stage,
+        )
 
     @property
     def models(self) -> tuple[ModelIdentity, ...]:

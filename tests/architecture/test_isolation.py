@@ -20,7 +20,7 @@ from certirag.adapters.index.local import LocalIndex
 from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
 from certirag.answers import measure, pipeline
 from certirag.answers.pipeline import answer_question, verify_draft
-from certirag.answers.services import Services
+from certirag.answers.services import Instruments, Services
 from certirag.claims.compile import claims_from_draft
 from certirag.core.claim import ClaimIR
 from certirag.core.models import ModelIdentity
@@ -230,6 +230,7 @@ def test_a_pair_has_room_for_claim_and_evidence_only() -> None:
 @pytest.mark.parametrize(
     ("function", "taken"),
     [
+        (measure.measure_claims, {"claims", "found", "index", "instruments", "citations"}),
         (verify_at_depths, {"candidates", "routes", "verifier", "ask", "nei"}),
         (question_records, {"claim", "evidence", "context"}),
         (answer_from_evidence, {"question", "evidence", "context"}),
@@ -238,6 +239,14 @@ def test_a_pair_has_room_for_claim_and_evidence_only() -> None:
 def test_what_verifies_takes_no_draft(function: Callable[..., object], taken: set[str]) -> None:
     """The parameters are the whole world of these functions: none is a question or a draft."""
     assert set(inspect.signature(function).parameters) == taken
+
+
+def test_what_measures_is_given_no_key_no_policy_and_no_log() -> None:
+    """A part that only measures cannot sign, decide or record."""
+    assert {f.name for f in fields(Instruments)} == {
+        "settings", "embedder", "reranker", "reader", "verifier", "split", "stage",
+    }  # fmt: skip
+    assert typing.get_type_hints(measure.measure_claims)["instruments"] is Instruments
 
 
 def test_an_asker_and_a_route_have_no_room_either() -> None:
