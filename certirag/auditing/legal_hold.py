@@ -1,4 +1,4 @@
-"""Holds, and erasure at a person's request; each act is an entry of the log itself."""
+"""Holds, and erasure at a person's request, of all that holds their words; each act is an entry of the log."""
 
 from __future__ import annotations
 
@@ -65,8 +65,6 @@ def _made_from(leaf: Any, content: bytes | None) -> str:
     answer = request.get("answer") if isinstance(request, dict) else None
     return answer if isinstance(answer, str) else ""
 
-
-# Holds, and erasure at a person's request; each act is an entry of the log itself.
 
 _HOLD: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 

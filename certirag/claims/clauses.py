@@ -103,8 +103,6 @@ def share_period(left: Tokens, right: Tokens) -> tuple[Tokens, ...]:
     return (left, right)
 
 
-# Cuts between whole clauses: semicolons, "…, and …", reasons, and "…, which …".
-
 Parts = tuple[Tokens, ...]
 _JOINS: Final = frozenset({"and", "but", "so", "whereas", "because", "since", "yet", "while"})
 _LINKS: Final = frozenset({"however", "moreover", "furthermore", "also", "therefore"})

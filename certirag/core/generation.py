@@ -1,4 +1,4 @@
-"""How a draft came to be: by which strategy and prompts, and how it ended."""
+"""How a draft came to be: by which strategy and prompts, and how it ended; prompts as they are kept."""
 
 from __future__ import annotations
 

@@ -117,8 +117,6 @@ def _bounds_fault(
     return ""
 
 
-# From the pieces of a language model's answer to its text, its JSON, or its items one by one.
-
 MAX_CHARACTERS: Final = 400_000
 
 

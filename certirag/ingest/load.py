@@ -1,4 +1,4 @@
-"""Turn the bytes of one source into a Document: choose a reader, and place its blocks."""
+"""Turn the bytes of one source into a Document: choose a reader, place its blocks, see what it says of itself."""
 
 from __future__ import annotations
 

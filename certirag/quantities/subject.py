@@ -110,8 +110,6 @@ def _aligned(
     return frozenset(pairs)
 
 
-# Judge whether the figure of the evidence is about what the figure of the claim is about.
-
 MIN_COVERAGE = 0.7  # of the claim's content words; below it the two may speak of different things
 MAX_WORDS = 400
 _FIGURE = "#"

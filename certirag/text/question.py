@@ -11,7 +11,6 @@ from certirag.text.word_classes import word_set
 
 # The words of a question and of a text, stemmed: to say what a passage holds, never to rank it.
 
-_WORD_of_query_terms: Final = re.compile(r"\w+(?:[.'’-]\w+)*")
 _STOP: Final = word_set(
     "because instead left share percentage number amount proportion figure "
     "share percentage number amount proportion figure a an the of in on at by for from to with within without and or but not no is are was were be "
@@ -111,7 +110,7 @@ for _line in _GROUPS:  # inflected forms reach their group through the stem as w
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the content words of *text*."""
     found = set()
-    for match in _WORD_of_query_terms.finditer(text):
+    for match in _WORD.finditer(text):
         word = match.group()
         for part in (word, *re.split(r"[-.]", word)) if "-" in word else (word,):
             if part.lower() not in _STOP and part:
@@ -122,14 +121,12 @@ def stems(text: str) -> frozenset[str]:
 def read_question(question: str) -> Ask:
     """Return what *question* asks about."""
     terms: dict[str, None] = {}
-    for match in _WORD_of_query_terms.finditer(question):
+    for match in _WORD.finditer(question):
         word = match.group()
         if word.lower() not in _STOP and (len(word) > 1 or word.isdigit()):
             terms[stem(word)] = None
     names = {
-        stem(m.group())
-        for m in _WORD_of_query_terms.finditer(question)
-        if m.start() and m.group()[0].isupper()
+        stem(m.group()) for m in _WORD.finditer(question) if m.start() and m.group()[0].isupper()
     }
     return Ask(tuple(terms), frozenset(names))
 
@@ -144,8 +141,6 @@ def has_term(term: str, words: Iterable[str]) -> bool:
     head = term[: max(5, len(term) - 3)]
     return any(word.startswith(head) and abs(len(word) - len(term)) <= 4 for word in pool)
 
-
-# What a question asks: its words, which of them a text holds, and where it may ask two things.
 
 # Words are read here only to explain an answer or to suggest another question.
 MAX_WORDS: Final = 24

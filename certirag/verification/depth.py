@@ -66,8 +66,6 @@ def neighbours_of(
     return tuple(found.values())[: max(0, min(most, MOST_NEIGHBOURS))]
 
 
-# How closely each claim is looked at: HIGH, MEDIUM or LOW confidence picks the depth of its check.
-
 # Of the spans that the gate can do without, how many of the best a HIGH claim is judged against.
 HIGH_SPANS: Final = 6
 DEPTHS: Final[tuple[Routing, ...]] = ("HIGH", "MEDIUM", "LOW")

@@ -84,8 +84,6 @@ def verdict_of(opinion: Opinion, *, nei: bool = True) -> Verdict:
     return "PARTIAL" if "entailed" in opinion.parts else "UNSUPPORTED"
 
 
-# Candidate spans in, a measured opinion out; nothing here can say VERIFIED.
-
 # Where no sentence and no heading is left to read, nothing supports the claim.
 _NOTHING_LEFT: Final = Judgement("not_enough_info", 0.0, 1.0, 0.0)
 

@@ -1,4 +1,4 @@
-"""Turns new entries into the rows that are written for them."""
+"""Turns new entries into rows, and writes them inside the writer's transaction."""
 
 from __future__ import annotations
 
@@ -208,9 +208,6 @@ def _documents(seq: int, of: AnswerFacets) -> list[Row]:
         }
         for name, document in found.items()
     ]
-
-
-# Writes the rows of new entries inside the writer's transaction.
 
 
 def write_rows(connection: Connection, made: NewRows) -> None:

@@ -1,4 +1,4 @@
-"""Reads entries of the audit log, its newest checkpoint and its name from their rows."""
+"""Reads entries of the audit log, its newest checkpoint, its name and its tree's nodes from their rows."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def cited_documents(connection: Connection) -> tuple[CitedDocument, ...]:
 
 # Reads the nodes of the log's Merkle tree from the rows that hold them.
 
-_HASH_of_tree_nodes: Final = 32
+_NODE_BYTES: Final = 32
 
 
 class TreeNodes:
@@ -149,10 +149,8 @@ class TreeNodes:
         seq = _row_of(level, number)
         if seq not in self._rows:
             self._fetch({seq})
-        node = self._rows.get(seq, b"")[
-            _HASH_of_tree_nodes * level : _HASH_of_tree_nodes * (level + 1)
-        ]
-        if len(node) != _HASH_of_tree_nodes:
+        node = self._rows.get(seq, b"")[_NODE_BYTES * level : _NODE_BYTES * (level + 1)]
+        if len(node) != _NODE_BYTES:
             raise AuditError(f"the audit log is broken: entry {seq} lacks a part of the tree")
         return node
 
@@ -162,7 +160,7 @@ class TreeNodes:
 
         def note(level: int, number: int) -> bytes:
             wanted.add(_row_of(level, number))
-            return bytes(_HASH_of_tree_nodes)
+            return bytes(_NODE_BYTES)
 
         read(note)
         self._fetch(wanted - self._rows.keys())

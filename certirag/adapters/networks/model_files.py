@@ -1,4 +1,4 @@
-"""Reads a model that ships with CertiRAG: its manifest, and its files if their digests hold."""
+"""Reads a model that ships with CertiRAG: its manifest, files whose digests hold, tokeniser and graph."""
 
 from __future__ import annotations
 

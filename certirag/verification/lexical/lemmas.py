@@ -87,8 +87,6 @@ IRREGULAR: Final[dict[str, str]] = {
 VERBS: Final[frozenset[str]] = frozenset(_VERBS.split())
 
 
-# Dictionary forms and word families by small suffix rules.
-
 _KNOWN: Final = VERBS | frozenset(SYNONYMS) | frozenset(IRREGULAR.values())
 _VOWELS: Final = frozenset("aeiouy")
 # Families that look related and are not: members never stand for one another.
