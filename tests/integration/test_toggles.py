@@ -52,7 +52,7 @@ RUNS: dict[str, dict[str, bool]] = {
     "all off": dict.fromkeys(DEFAULTS, False),
     "all on": dict.fromkeys(DEFAULTS, True),
 }
-# The whole set runs under these; the others run the drafts that have planted errors.
+# The whole set runs under these; the others run a third of the drafts that have planted errors.
 WHOLE = ("as it comes", "all on")
 _ALL = re.MULTILINE | re.DOTALL
 OFF_TOPIC = "The quarterly swimming gala of Lake Ontario awards platinum kayaks to penguins."
@@ -100,7 +100,8 @@ def records(remembering: Bench) -> Records:
     @cache
     def of(run: str) -> tuple[Checked, ...]:
         bench = toggled(remembering, RUNS[run])
-        return tuple(verified(bench, d) for d in drafts() if d["errors"] or run in WHOLE)
+        given = drafts() if run in WHOLE else [d for d in drafts() if d["errors"]][::3]
+        return tuple(verified(bench, draft) for draft in given)
 
     return of
 
