@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from certirag.core.models import ModelIdentity
-from certirag.core.text import EvidenceChunk
-from certirag.core.verdict import Label
-from certirag.proof.facets import (
-    AnswerFacets,
-    AnswerPage,
-    AnswerQuery,
-    CitedDocument,
-    Grouping,
-    TrendRow,
-)
-from certirag.proof.log import EntryKind, LogProof
-
-if TYPE_CHECKING:  # numpy is a type here, not an import
+if TYPE_CHECKING:  # types of signatures only: a process that reads files needs no records
     import numpy as np
     from numpy.typing import NDArray
+
+    from certirag.core.models import ModelIdentity
+    from certirag.core.text import EvidenceChunk
+    from certirag.core.verdict import Label
+    from certirag.proof.facets import (
+        AnswerFacets,
+        AnswerPage,
+        AnswerQuery,
+        CitedDocument,
+        Grouping,
+        TrendRow,
+    )
+    from certirag.proof.log import EntryKind, LogProof
 
 # Splits a text into sentences: (start, end) code-point offsets in order, without overlap, each
 # cut to non-blank text. Headings, bullets and table rows are passed in one block at a time.

@@ -47,6 +47,18 @@ def test_it_reads_what_is_read_without_it(path: Path, read: ReadingProcess) -> N
     assert read(data, name) == (document, chunk_document(document, sentence_splitter()))
 
 
+def test_it_holds_no_key_and_no_record() -> None:
+    """Nothing that signs or records is loaded where hostile files are read."""
+    program = (
+        "import sys\n"
+        "import certirag.ingest.apart\n"
+        "unwanted = {'cryptography', 'pydantic', 'sqlite3', 'certirag.proof', 'certirag.settings'}\n"
+        "print(*sorted(unwanted & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout.split() == []
+
+
 @pytest.mark.parametrize("path", ["../a.txt", "ä ö.txt", os.fsdecode(b"caf\xe9.txt"), "a\nb.txt"])
 def test_a_name_comes_back_as_it_went(path: str, read: ReadingProcess) -> None:
     """Whatever the bytes of a file's name are."""
