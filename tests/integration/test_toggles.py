@@ -52,7 +52,8 @@ RUNS: dict[str, dict[str, bool]] = {
     "all off": dict.fromkeys(DEFAULTS, False),
     "all on": dict.fromkeys(DEFAULTS, True),
 }
-# The whole set runs under these; the others run a third of the drafts that have planted errors.
+# The whole set runs under these; each other runs a third of the drafts that have planted errors,
+# another third than the one before, so that each draft is tried with some toggles switched over.
 WHOLE = ("as it comes", "all on")
 _ALL = re.MULTILINE | re.DOTALL
 OFF_TOPIC = "The quarterly swimming gala of Lake Ontario awards platinum kayaks to penguins."
@@ -100,7 +101,8 @@ def records(remembering: Bench) -> Records:
     @cache
     def of(run: str) -> tuple[Checked, ...]:
         bench = toggled(remembering, RUNS[run])
-        given = drafts() if run in WHOLE else [d for d in drafts() if d["errors"]][::3]
+        first = list(RUNS).index(run) % 3
+        given = drafts() if run in WHOLE else [d for d in drafts() if d["errors"]][first::3]
         return tuple(verified(bench, draft) for draft in given)
 
     return of
