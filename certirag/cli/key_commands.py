@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from certirag.auditing.rotation import retire, rotate, trust_in_force
 from certirag.bootstrap import existing_log
@@ -16,38 +15,14 @@ from certirag.proof.trust import Trust
 from certirag.render import visible
 from certirag.settings import Settings
 
-if TYPE_CHECKING:
-    from certirag.cli.output import Commands
 
-_DIGITS = 15
-
-
-def add_commands(commands: Commands) -> None:
-    """Add ``list``, ``rotate`` and ``retire`` to ``certirag keys``."""
-    listed = commands.add_parser("list", help="the keys of the log and what each signs for")
-    listed.set_defaults(run=_list)
-    rotated = commands.add_parser("rotate", help="make a new signing key and hand over to it")
-    rotated.set_defaults(run=_rotate)
-    retired = commands.add_parser("retire", help="end what an old key signs for")
-    retired.add_argument("key", metavar="KEYID", help="the beginning of its key id")
-    retired.add_argument(
-        "--from-index",
-        type=_index,
-        metavar="N",
-        help="the first entry that it may have forged (default: the next one); from there on "
-        "nothing that it signed holds any more, its own hand-over included",
-    )
-    retired.add_argument("--reason", default="retired", metavar="TEXT", help="why")
-    retired.set_defaults(run=_retire)
-    for parser in (listed, rotated, retired):
-        parser.add_argument("--json", action="store_true", help="print one JSON document")
-
-
-def _list(options: argparse.Namespace, settings: Settings) -> int:
+def list_keys(options: argparse.Namespace, settings: Settings) -> int:
+    """Print the keys of the log."""
     return _show(trust_in_force(settings.home, existing_log(settings)), options, settings)
 
 
-def _rotate(options: argparse.Namespace, settings: Settings) -> int:
+def rotate_key(options: argparse.Namespace, settings: Settings) -> int:
+    """Make a new signing key."""
     trust = rotate(settings.home, existing_log(settings), datetime.now(UTC))
     note(
         "A new key signs from now on. Restart the servers, give the trust file to whoever checks, "
@@ -56,7 +31,8 @@ def _rotate(options: argparse.Namespace, settings: Settings) -> int:
     return _show(trust, options, settings)
 
 
-def _retire(options: argparse.Namespace, settings: Settings) -> int:
+def retire_key(options: argparse.Namespace, settings: Settings) -> int:
+    """End what a key signs for."""
     trust = retire(
         settings.home,
         existing_log(settings),
@@ -82,9 +58,3 @@ def _show(trust: Trust, options: argparse.Namespace, settings: Settings) -> int:
         print(visible(f"{one.keyid}  entries from {one.from_index}{end}{mark}"))
     print(visible(f"For whoever checks: {folder / TRUST_FILE} and {folder / ROOT_PUBLIC}"))
     return 0
-
-
-def _index(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > _DIGITS:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r}: give the number of an entry, from 0")
-    return int(text)

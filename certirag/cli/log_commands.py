@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from certirag.auditing.verify_live import verify_live
+from certirag.auditing.verify_log import LogReport
+from certirag.bootstrap import existing_log
 from certirag.cli.files import write_beside
 from certirag.cli.output import note, print_json, say_progress
 from certirag.errors import InputError
+from certirag.proof.envelope import key_id
+from certirag.proof.keys import open_trust_file, read_public_key, trusted_keys
 from certirag.render import visible
 from certirag.settings import Settings
-
-if TYPE_CHECKING:
-    from certirag.auditing.verify_log import LogReport
-    from certirag.ports import AuditLog
 
 CHECK_FAILED = 4
 _NOT_HELD = (
@@ -34,49 +34,12 @@ _HELD = (
 _BROKEN = "The log is not the one that its checkpoints speak of, or holds what it may not hold."
 
 
-def add_commands(commands: Any) -> None:
-    """Add ``verify`` and ``checkpoint`` to the sub-parsers of ``certirag audit``."""
-    verify = commands.add_parser("verify", help="verify the whole log, exit code 4 if it is broken")
-    verify.add_argument(
-        "--checkpoint",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="one or more checkpoints that you kept (may be given again)",
-    )
-    verify.add_argument("--public-key", type=Path, metavar="FILE", help="the log's public key")
-    verify.add_argument("--trust", type=Path, metavar="FILE", help="the log's trust file")
-    verify.add_argument("--root", type=Path, metavar="FILE", help="the root key that signed it")
-    verify.add_argument(
-        "--grace",
-        type=float,
-        default=15.0,
-        metavar="MINUTES",
-        help="requests this close to the newest entry may be under way still",
-    )
-    verify.add_argument(
-        "--entries-only",
-        action="store_true",
-        help="do not compare what queries read with the entries (faster)",
-    )
-    verify.add_argument("--json", action="store_true", help="print the report as JSON")
-    verify.set_defaults(run=verify_command)
-    checkpoint = commands.add_parser("checkpoint", help="print the newest checkpoint, to be kept")
-    checkpoint.add_argument(
-        "--out", type=Path, metavar="FILE", help="add it to a file of checkpoints instead"
-    )
-    checkpoint.set_defaults(run=checkpoint_command)
-
-
-def verify_command(options: argparse.Namespace, settings: Settings) -> int:
+def verify_log(options: argparse.Namespace, settings: Settings) -> int:
     """Verify the log; 0 when nothing speaks against it, else 4."""
-    from certirag.auditing.verify_live import verify_live  # noqa: PLC0415  # starts fast
-
     if not 0 <= options.grace <= 60 * 24 * 366:
         raise InputError(f"--grace {options.grace}: give minutes, from 0 to a year")
     held = [text for path in options.checkpoint for text in read_checkpoints(path)]
-    log = _existing_log(settings)
+    log = existing_log(settings)
     report = verify_live(
         log,
         _keys(options, settings),
@@ -92,9 +55,9 @@ def verify_command(options: argparse.Namespace, settings: Settings) -> int:
     return 0 if report.intact else CHECK_FAILED
 
 
-def checkpoint_command(options: argparse.Namespace, settings: Settings) -> int:
+def print_checkpoint(options: argparse.Namespace, settings: Settings) -> int:
     """Print the newest checkpoint, or add it to a file unless it is there."""
-    text = _existing_log(settings).checkpoint()
+    text = existing_log(settings).checkpoint()
     if options.out is None:
         print(text, end="")
         return 0
@@ -155,13 +118,6 @@ def report_lines(report: LogReport) -> list[str]:
     return [*lines, _limits(report)]
 
 
-def _existing_log(settings: Settings) -> AuditLog:
-    """Return the log that is there: a new one, made to be asked, would be intact."""
-    from certirag.bootstrap import existing_log  # noqa: PLC0415  # starts fast
-
-    return existing_log(settings)
-
-
 def _limits(report: LogReport) -> str:
     if not report.held:
         return _NOT_HELD
@@ -169,9 +125,6 @@ def _limits(report: LogReport) -> str:
 
 
 def _keys(options: argparse.Namespace, settings: Settings) -> Mapping[str, Ed25519PublicKey]:
-    from certirag.proof.envelope import key_id  # noqa: PLC0415
-    from certirag.proof.keys import open_trust_file, read_public_key, trusted_keys  # noqa: PLC0415
-
     if (options.trust is None) != (options.root is None):
         raise InputError("--trust and --root belong together: give the file and its root key")
     if options.trust is not None:

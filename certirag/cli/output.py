@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
-
-from certirag.render import visible
-
-if TYPE_CHECKING:
-    # What `argparse` gives for adding commands to; it has no public name for it.
-    Commands = argparse._SubParsersAction[Any]  # noqa: SLF001
+from typing import Final
 
 _FEW_STEPS: Final = 5
 
@@ -23,6 +16,8 @@ def print_json(value: object) -> None:
 
 def say_progress(line: str, done: int, total: int) -> None:
     """Say what is being done: one line that moves on a terminal, few lines in a log."""
+    from certirag.render import visible  # noqa: PLC0415  # not for --help
+
     text = f"[{done}/{total}] {line}" if total else line
     if sys.stderr.isatty():
         end = "\n" if done >= total else ""
@@ -33,6 +28,8 @@ def say_progress(line: str, done: int, total: int) -> None:
 
 def note(line: str) -> None:
     """Print one line on standard error, hostile characters made visible."""
+    from certirag.render import visible  # noqa: PLC0415  # not for --help
+
     print(visible(line), file=sys.stderr, flush=True)
 
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from certirag.auditing.export_rows import ExportFormat, line_of, row_json, start_of
 from certirag.auditing.logged_answers import pages
-from certirag.auditing.query import GROUPINGS, PERIOD_FORMS, read_groups, read_query
+from certirag.auditing.query import read_groups, read_query
+from certirag.bootstrap import existing_log
 from certirag.cli.files import write_beside
 from certirag.cli.output import note, print_json, say_progress
 from certirag.errors import InputError
 from certirag.ports import AuditLog, Progress
 from certirag.proof.facets import (
     DECISIONS,
-    MAX_PAGE,
-    RENDER_STATES,
     AnswerPage,
     AnswerQuery,
     TrendRow,
@@ -26,53 +25,12 @@ from certirag.proof.facets import (
 from certirag.render import visible
 from certirag.settings import Settings
 
-if TYPE_CHECKING:
-    from certirag.cli.output import Commands
-
-_LIST: Final = 20
 _QUESTION: Final = 60
-_EXAMPLES: Final = """examples:
-  accepted with a low score, last quarter:
-    certirag audit query --decision ACCEPT STRIP --score-below 0.80 --when last-quarter
-  average score per topic and week:
-    certirag audit query --by topic week
-  all rejected answers of one corpus, last 30 days:
-    certirag audit query --decision REJECT --corpus FINGERPRINT --when last-30-days
-"""
-
-
-def add_commands(commands: Commands) -> None:
-    """Add ``list``, ``query`` and ``export`` to the sub-parsers of ``certirag audit``."""
-    newest = commands.add_parser("list", help="the newest answers, in short")
-    _add_page_options(newest)
-    newest.set_defaults(run=list_answers)
-    query = commands.add_parser(
-        "query",
-        help="answers by time, score, decision, document and more, or their trend",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_query_options(query)
-    query.add_argument(
-        "--by", nargs="+", default=[], metavar="GROUP", help=f"a trend: {', '.join(GROUPINGS)}"
-    )
-    _add_page_options(query)
-    query.set_defaults(run=query_answers)
-    export = commands.add_parser(
-        "export",
-        help="write what a query finds as JSON Lines or CSV",
-        epilog="Question texts are written as they are; in CSV, what a spreadsheet would compute "
-        "gets an apostrophe.",
-    )
-    export.add_argument("--out", required=True, type=Path, metavar="FILE")
-    export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl")
-    add_query_options(export)
-    export.set_defaults(run=export_answers)
 
 
 def list_answers(options: argparse.Namespace, settings: Settings) -> int:
     """Print the newest answers."""
-    page = _open(settings).search(AnswerQuery(), after=options.after, limit=options.limit)
+    page = existing_log(settings).search(AnswerQuery(), after=options.after, limit=options.limit)
     if options.json:
         print_json(_page_json(page))
         return 0
@@ -85,7 +43,7 @@ def query_answers(options: argparse.Namespace, settings: Settings) -> int:
     query, by = query_of(options, now=datetime.now(UTC)), read_groups(options.by)
     if by and options.after is not None:
         raise InputError(f"--after {options.after}: groups are printed whole, without pages")
-    log = _open(settings)
+    log = existing_log(settings)
     if by:
         groups = log.trend(query, by)
         if options.json:
@@ -113,7 +71,7 @@ def export_answers(options: argparse.Namespace, settings: Settings) -> int:
         raise InputError(
             f"{options.out}: cannot be written: {options.out.absolute().parent} is no folder"
         )
-    written = export_file(_open(settings), query, options.out, options.format, say_progress)
+    written = export_file(existing_log(settings), query, options.out, options.format, say_progress)
     note(f"{written} answers written to {options.out}" if written else _nothing(options.out))
     return 0
 
@@ -142,14 +100,8 @@ def export_file(
     return written
 
 
-def _open(settings: Settings) -> AuditLog:
-    from certirag.bootstrap import existing_log  # noqa: PLC0415  # starts fast
-
-    return existing_log(settings)
-
-
 def query_of(options: argparse.Namespace, *, now: datetime) -> AnswerQuery:
-    """Return the query of the options that `add_query_options` adds."""
+    """Return the query of the options by which an answer can be asked for."""
     return read_query(
         now,
         trace_id=options.trace_id,
@@ -245,54 +197,3 @@ def _below(options: argparse.Namespace) -> str:
 
 def _nothing(path: Path) -> str:
     return f"no answer in the log matches: {path} holds none"
-
-
-def _add_page_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--limit",
-        type=_number(1, MAX_PAGE),
-        default=_LIST,
-        metavar="N",
-        help=f"answers on a page, at most {MAX_PAGE} ({_LIST} unless told)",
-    )
-    parser.add_argument(
-        "--after", type=_number(0, 2**62), metavar="ENTRY", help="the page below this entry"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-
-
-def add_query_options(parser: argparse.ArgumentParser) -> None:
-    """Add all that an answer can be asked for by."""
-    for name, metavar, help_text in (
-        ("--when", "PERIOD", PERIOD_FORMS),
-        ("--since", "TIME", "from where this period begins"),
-        ("--until", "TIME", "before where this period begins"),
-        ("--trace-id", "ID", "the answer's 32 hex digits"),
-        ("--corpus", "FINGERPRINT", "answers over this corpus"),
-        ("--score-from", "SCORE", "grounding score of at least this, 0 to 1"),
-        ("--score-below", "SCORE", "grounding score below this, 0 to 1"),
-        ("--policy", "NAME", "the policy they were decided under"),
-        ("--model", "NAME", "the verifier or the generator"),
-        ("--state", "STATE", f"at least one claim is {', '.join(RENDER_STATES)}"),
-        ("--document", "NAME", "cites the document of this id, title or SHA-256"),
-        ("--about", "WORDS", "the question holds these words; give a period with it"),
-    ):
-        parser.add_argument(name, default="", metavar=metavar, help=help_text)
-    parser.add_argument(
-        "--decision", nargs="+", default=[], metavar="DECISION", help=", ".join(DECISIONS)
-    )
-    parser.add_argument(
-        "--reason", nargs="+", default=[], metavar="CODE", help="as INSUFFICIENT_EVIDENCE"
-    )
-    parser.add_argument(
-        "--parts", action="store_true", help="unfinished parts of streamed answers too"
-    )
-
-
-def _number(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text[:20]) <= high:
-            raise argparse.ArgumentTypeError(f"{text!r}: give a whole number from {low} to {high}")
-        return int(text)
-
-    return read

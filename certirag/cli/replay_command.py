@@ -6,35 +6,18 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+from certirag.auditing.replay import Replay, replay, replay_log
+from certirag.bootstrap import existing_log, load_policy
 from certirag.cli.output import print_json, say_progress
-from certirag.cli.query_commands import add_query_options, query_of
+from certirag.cli.query_commands import query_of
+from certirag.core.policy import Policy
 from certirag.errors import CertificateError, InputError
+from certirag.proof.certificate import open_export
 from certirag.proof.facets import AnswerQuery
+from certirag.proof.keys import trusted_keys
 from certirag.render import visible
 from certirag.settings import Settings
-
-if TYPE_CHECKING:
-    from certirag.auditing.replay import Replay
-    from certirag.cli.output import Commands
-    from certirag.core.policy import Policy
-
-
-def add_commands(commands: Commands) -> None:
-    """Add ``certirag replay``."""
-    parser = commands.add_parser(
-        "replay",
-        help="what another policy would have shown",
-        description="Derive every badge again under another policy. Nothing is measured again.",
-    )
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="audit exports")
-    parser.add_argument("--log", action="store_true", help="the answers of the audit log")
-    parser.add_argument("--profile", required=True, metavar="NAME", help="the other policy")
-    parser.add_argument("--json", action="store_true", help="the sum, and those that differ")
-    add_query_options(parser)
-    parser.set_defaults(run=_replay)
 
 
 @dataclass(slots=True)
@@ -71,9 +54,8 @@ class _Tally:
         )
 
 
-def _replay(options: argparse.Namespace, settings: Settings) -> int:
-    from certirag.bootstrap import load_policy  # noqa: PLC0415  # starts fast
-
+def replay_answers(options: argparse.Namespace, settings: Settings) -> int:
+    """Print what another policy would have shown."""
     if bool(options.files) == bool(options.log):
         raise InputError("replay wants audit exports, or --log for the answers of the log")
     query = query_of(options, now=datetime.now(UTC))
@@ -96,10 +78,6 @@ def _replay(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _of_files(options: argparse.Namespace, settings: Settings, other: Policy) -> Iterator[Replay]:
-    from certirag.auditing.replay import replay  # noqa: PLC0415
-    from certirag.proof.certificate import open_export  # noqa: PLC0415
-    from certirag.proof.keys import trusted_keys  # noqa: PLC0415
-
     trusted = trusted_keys(settings.home)
     for path in options.files:
         try:
@@ -115,10 +93,6 @@ def _of_files(options: argparse.Namespace, settings: Settings, other: Policy) ->
 
 
 def _of_log(query: AnswerQuery, settings: Settings, other: Policy) -> Iterator[Replay]:
-    from certirag.auditing.replay import replay_log  # noqa: PLC0415
-    from certirag.bootstrap import existing_log  # noqa: PLC0415
-    from certirag.proof.keys import trusted_keys  # noqa: PLC0415
-
     log = existing_log(settings)
     return replay_log(log, query, other, trusted_keys(settings.home), say_progress)
 

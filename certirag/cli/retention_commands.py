@@ -6,20 +6,25 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from certirag.auditing.legal_hold import (
+    Acted,
+    authorisation_of,
+    erase_on_request,
+    hold,
+    related,
+    release,
+)
+from certirag.auditing.retain import Retained, Retention, retain
+from certirag.bootstrap import existing_log
 from certirag.cli.output import note, print_json, say_progress
-from certirag.cli.query_commands import add_query_options, query_of
+from certirag.cli.query_commands import query_of
 from certirag.errors import InputError
+from certirag.ports import AuditLog
 from certirag.proof.facets import MAX_PAGE, AnswerQuery
+from certirag.proof.retention_files import known_policies
 from certirag.render import visible
 from certirag.settings import Settings
-
-if TYPE_CHECKING:  # starts fast
-    from certirag.auditing.legal_hold import Acted
-    from certirag.auditing.retain import Retained, Retention
-    from certirag.cli.output import Commands
-    from certirag.ports import AuditLog
 
 _FATES = {
     "archive": "archive",
@@ -31,50 +36,8 @@ _FATES = {
 }
 
 
-def add_commands(commands: Commands) -> None:
-    """Add ``retain``, ``hold``, ``release`` and ``erase`` to those of ``certirag audit``."""
-    retain = commands.add_parser("retain", help="archive and erase what is due")
-    retain.add_argument("--dry-run", action="store_true", help="say what is due and do nothing")
-    retain.add_argument("--now", metavar="TIME", help="with --dry-run: as if it were then")
-    retain.add_argument("--rule", default="", metavar="POLICY", help="what --authoriser is for")
-    _add_authorisation(retain)
-    retain.set_defaults(run=_retain)
-
-    hold = commands.add_parser("hold", help="keep answers from being erased")
-    hold.add_argument("name", metavar="NAME")
-    hold.add_argument(
-        "--trace", nargs="+", default=[], metavar="ID", help="answers or requests, by their ids"
-    )
-    hold.add_argument(
-        "--entries", nargs="+", default=[], metavar="FIRST-LAST", help="entries of the log"
-    )
-    add_query_options(hold)
-    hold.add_argument("--authoriser", default="", metavar="NAME")
-    hold.add_argument("--json", action="store_true")
-    hold.set_defaults(run=_hold)
-
-    release = commands.add_parser("release", help="end a hold")
-    release.add_argument("name", metavar="NAME")
-    release.add_argument("--authoriser", default="", metavar="NAME")
-    release.add_argument("--json", action="store_true")
-    release.set_defaults(run=_release)
-
-    erase = commands.add_parser("erase", help="erase an answer and its request, as a person asks")
-    erase.add_argument("trace_id", metavar="TRACE_ID")
-    _add_authorisation(erase)
-    erase.set_defaults(run=_erase)
-
-
-def _add_authorisation(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--authoriser", default="", metavar="NAME", help="who answers for it")
-    parser.add_argument("--justification", default="", metavar="TEXT", help="why")
-    parser.add_argument("--json", action="store_true")
-
-
-def _retain(options: argparse.Namespace, settings: Settings) -> int:
-    from certirag.auditing.legal_hold import authorisation_of  # noqa: PLC0415  # starts fast
-    from certirag.auditing.retain import retain  # noqa: PLC0415
-
+def retain_due(options: argparse.Namespace, settings: Settings) -> int:
+    """Archive and erase what is due, or say what would be."""
     if options.now and not options.dry_run:
         raise InputError("--now is for --dry-run: what is erased goes by the clock")
     report = retain(
@@ -116,13 +79,8 @@ def _lines(report: Retained) -> Iterator[str]:
         yield "recorded in the log as entries " + ", ".join(map(str, report.acts))
 
 
-def _hold(options: argparse.Namespace, settings: Settings) -> int:
-    from certirag.auditing.legal_hold import (  # noqa: PLC0415
-        authorisation_of,
-        hold,
-        related,
-    )
-
+def hold_answers(options: argparse.Namespace, settings: Settings) -> int:
+    """Keep answers from being erased."""
     log = _retention(settings).log
     names = {*options.trace, *_asked_for(options, log)}
     indexes = {leaf.index for leaf in related(log, names)} if names else set()
@@ -158,17 +116,15 @@ def _entries(words: str, size: int) -> set[int]:
     return set(range(int(ends[0]), int(ends[1]) + 1))
 
 
-def _release(options: argparse.Namespace, settings: Settings) -> int:
-    from certirag.auditing.legal_hold import authorisation_of, release  # noqa: PLC0415
-
+def release_hold(options: argparse.Namespace, settings: Settings) -> int:
+    """End a hold."""
     by = authorisation_of(options.authoriser, "").name
     done = release(_retention(settings).log, options.name, datetime.now(UTC), by)
     return _say(done, options, f"released from {options.name!r}")
 
 
-def _erase(options: argparse.Namespace, settings: Settings) -> int:
-    from certirag.auditing.legal_hold import authorisation_of, erase_on_request  # noqa: PLC0415
-
+def erase_answer(options: argparse.Namespace, settings: Settings) -> int:
+    """Erase an answer and its request."""
     given = authorisation_of(options.authoriser, options.justification)
     done = erase_on_request(_retention(settings), options.trace_id, given, datetime.now(UTC))
     if not done.entries:
@@ -196,10 +152,6 @@ def _say(done: Acted, options: argparse.Namespace, what: str) -> int:
 
 
 def _retention(settings: Settings) -> Retention:
-    from certirag.auditing.retain import Retention  # noqa: PLC0415
-    from certirag.bootstrap import existing_log  # noqa: PLC0415
-    from certirag.proof.retention_files import known_policies  # noqa: PLC0415
-
     return Retention.at(settings.home, existing_log(settings), known_policies(settings.home))
 
 

@@ -5,45 +5,26 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+from certirag.answers.services import Services
+from certirag.auditing.staleness import (
+    Rechecked,
+    StaleAnswer,
+    digests_of,
+    digests_of_files,
+    recheck_answers,
+    stale_answers,
+)
+from certirag.bootstrap import build_services, existing_log, index_of_paths, open_index, read_limits
 from certirag.cli.output import note, print_json, say_progress
 from certirag.errors import InputError
+from certirag.ports import Index
 from certirag.render import visible
 from certirag.settings import Settings
 
-if TYPE_CHECKING:
-    from certirag.answers.services import Services
-    from certirag.auditing.staleness import Rechecked, StaleAnswer
-    from certirag.cli.output import Commands
-    from certirag.ports import Index
 
-
-def add_commands(commands: Commands) -> None:
-    """Add ``certirag audit stale``."""
-    parser = commands.add_parser("stale", help="answers whose documents have changed since")
-    today = parser.add_mutually_exclusive_group(required=True)
-    today.add_argument("--index", type=Path, metavar="DIR", help="today's documents, as ingested")
-    today.add_argument(
-        "--sources", nargs="+", type=Path, metavar="PATH", help="today's documents, as files"
-    )
-    parser.add_argument(
-        "--gone", action="store_true", help="also those whose documents are not among them at all"
-    )
-    parser.add_argument(
-        "--recheck",
-        action="store_true",
-        help="measure their claims on today's documents; revoke what fails",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=_stale)
-
-
-def _stale(options: argparse.Namespace, settings: Settings) -> int:
-    from certirag.auditing.staleness import stale_answers  # noqa: PLC0415
-    from certirag.bootstrap import existing_log  # noqa: PLC0415  # starts fast
-
+def list_stale(options: argparse.Namespace, settings: Settings) -> int:
+    """Print the answers whose documents have changed, and check them again if asked to."""
     for path in options.sources or ():
         if not path.exists():
             raise InputError(f"{path}: there is no such file or folder: check the path")
@@ -67,17 +48,12 @@ def _today(
     options: argparse.Namespace, settings: Settings, index: Index | None = None
 ) -> dict[str, str]:
     """Return the digests of today's documents; those of files without any model being loaded."""
-    from certirag.auditing.staleness import digests_of, digests_of_files  # noqa: PLC0415
-    from certirag.bootstrap import read_limits  # noqa: PLC0415
-
     if options.sources:
         return digests_of_files(options.sources, read_limits(settings))
     return digests_of(index or _opened(options, settings)[1])
 
 
 def _opened(options: argparse.Namespace, settings: Settings) -> tuple[Services, Index]:
-    from certirag.bootstrap import build_services, index_of_paths, open_index  # noqa: PLC0415
-
     services = build_services(settings)
     if options.sources:
         index, skipped = index_of_paths(options.sources, services, say_progress)
@@ -93,8 +69,6 @@ def _recheck(
     services: Services,
     options: argparse.Namespace,
 ) -> int:
-    from certirag.auditing.staleness import recheck_answers  # noqa: PLC0415
-
     if not options.json:
         _say_stale(stale)
     checked: list[Rechecked] = []

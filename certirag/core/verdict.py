@@ -16,6 +16,7 @@ QuestionKind = Literal[
     "amount", "when", "name", "polarity", "modality", "quantifier", "roles", "written"
 ]
 Outcome = Literal["agree", "differ", "not_found"]
+AnswerDecisionName = Literal["ACCEPT", "STRIP", "REJECT"]
 
 # One table for the whole program (DESIGN §3). `not_enough_info` on evidence about the topic is
 # UNSUPPORTED; where no evidence on the topic was found at all the caller says NEI.

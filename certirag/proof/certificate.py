@@ -23,7 +23,7 @@ from certirag.core.models import ModelIdentity
 from certirag.core.policy import Policy
 from certirag.core.probe import Probe
 from certirag.core.text import EvidenceChunk, sha256_hex
-from certirag.core.verdict import VerificationResult
+from certirag.core.verdict import AnswerDecisionName, VerificationResult
 from certirag.errors import CertificateError
 from certirag.proof.envelope import (
     Envelope,
@@ -41,7 +41,6 @@ STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "https://certirag.dev/attestation/answer/v2"
 
 RenderStateName = Literal["VERIFIED", "UNVERIFIED", "BLOCKED"]
-AnswerDecisionName = Literal["ACCEPT", "STRIP", "REJECT"]
 Confidence = Literal["high", "medium", "low", "insufficient_evidence"]
 
 

@@ -10,9 +10,12 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from certirag.proof.certificate import AnswerDecisionName, AnswerRecord
+from certirag.core.verdict import AnswerDecisionName
+
+if TYPE_CHECKING:
+    from certirag.proof.certificate import AnswerRecord
 
 MAX_PAGE: Final = 500  # rows that are asked for at once
 RENDER_STATES: Final = ("VERIFIED", "UNVERIFIED", "BLOCKED")

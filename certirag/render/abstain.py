@@ -14,8 +14,8 @@ from certirag.core.claim import Claim
 from certirag.core.judgement import LeftOut, ReasonCode, Suggestions
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk
-from certirag.core.verdict import VerificationResult, is_score
-from certirag.proof.certificate import AnswerDecisionName, AnswerRecord, AnswerSummary
+from certirag.core.verdict import AnswerDecisionName, VerificationResult, is_score
+from certirag.proof.certificate import AnswerRecord, AnswerSummary
 from certirag.render.confidence import open_parts
 from certirag.render.gate import Decision, NamedFinding, RenderState, state_of
 from certirag.text.question import asked_words, divided, quoted

@@ -178,7 +178,6 @@ def test_an_export_holds_every_answer_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both formats hold all answers, over more than one page; texts are whole."""
-    monkeypatch.setattr(query_commands, "MAX_PAGE", 9)
     expected = [facets.trace_id for facets in reversed(COMPLETE)]
     lines, table = tmp_path / "answers.jsonl", tmp_path / "answers.csv"
     code, out, err = run(capsys, "export", "--out", str(lines))
@@ -200,7 +199,7 @@ def test_an_export_that_fails_half_way_leaves_nothing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is there whole or not at all; an older one stays as it was."""
-    monkeypatch.setattr(query_commands, "MAX_PAGE", 9)
+    monkeypatch.setattr("certirag.auditing.logged_answers.MAX_PAGE", 9)
     read = query_commands.pages
 
     def cut(*words: object) -> object:

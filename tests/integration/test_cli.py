@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
@@ -15,9 +17,11 @@ import pytest
 from integration_fixtures import FIXTURES
 
 from certirag.checker import check
-from certirag.cli.main import main
+from certirag.cli.arguments import MODES, command_line
+from certirag.cli.main import command_of, main
 from certirag.proof.keys import trusted_keys
 from certirag.proof.schemas import published_schemas
+from certirag.render import Mode
 from training.report import figures, read_scored
 
 POLICY = FIXTURES / "corpora" / "policy"
@@ -303,6 +307,37 @@ def test_a_log_that_cannot_be_written_shows_no_answer(home: Path, tmp_path: Path
     assert done.returncode == 2
     assert done.stdout == ""
     assert "audit log" in done.stderr
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.Namespace]:
+    """Yield what each command sets, by name, at whatever depth."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                yield from _commands(child)
+    if "run" in parser._defaults:
+        yield argparse.Namespace(**parser._defaults)
+
+
+def test_every_command_has_its_function() -> None:
+    """Commands are named in the parser and found when one is run."""
+    found = [command_of(options) for options in _commands(command_line())]
+    assert len(found) == 23
+    assert len(set(found)) == 23
+    assert set(MODES) == {mode.value for mode in Mode}
+
+
+def test_help_loads_no_command() -> None:
+    """Whoever asks for help, or mistypes, waits for no model, no key and no database."""
+    program = (
+        "import sys\n"
+        "from certirag.cli.arguments import command_line\n"
+        "command_line().format_help()\n"
+        "heavy = {'cryptography', 'pydantic', 'sqlalchemy', 'numpy', 'certirag.bootstrap'}\n"
+        "print(*sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout.split() == []
 
 
 def test_the_default_path_never_imports_torch(home: Path) -> None:

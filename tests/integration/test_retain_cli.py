@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +11,8 @@ from erasure_cases import Spoken, answered, markers_in
 
 from certirag.adapters.log_sql.sql_log import SqlAuditLog
 from certirag.bootstrap import open_log
-from certirag.cli import retention_commands
+from certirag.cli.arguments import command_line
+from certirag.cli.main import command_of
 from certirag.errors import CertiRAGError
 from certirag.proof.keys import signing_key
 from certirag.settings import Settings
@@ -34,10 +34,8 @@ def settings(tmp_path: Path) -> Settings:
 
 def typed(settings: Settings, *words: str) -> int:
     """Run one command as `certirag audit` would."""
-    parser = argparse.ArgumentParser()
-    retention_commands.add_commands(parser.add_subparsers(required=True))
-    options = parser.parse_args(words)
-    return int(options.run(options, settings))
+    options = command_line().parse_args(["audit", *words])
+    return command_of(options)(options, settings)
 
 
 def test_retain(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
