@@ -21,6 +21,8 @@ _BOUND_WORDS = {
     "less_than": "less than ",
     "": "",
 }
+# The word is money or a mass: which of the two, its sentence says and the verifier reads.
+_POUNDS = (frozenset(("pound", "GBP")), frozenset(("pound", "lb")))
 _WITHIN = Fraction(1, 20)  # "about 30" rounds 29 and not 27, though both round to tens
 _DECIMALS = re.compile(r"[0-9]\.([0-9]+)")
 
@@ -107,7 +109,8 @@ def same_dimension(a: Quantity, b: Quantity) -> bool:
     """Say whether two quantities could be confused: the same unit up to exact conversion."""
     if "ordinal" in (a.kind, b.kind):
         return a.kind == b.kind
-    return base_unit(a.unit.partition("/")[0])[0] == base_unit(b.unit.partition("/")[0])[0]
+    ours, theirs = (base_unit(q.unit.partition("/")[0])[0] for q in (a, b))
+    return ours == theirs or frozenset((ours, theirs)) in _POUNDS
 
 
 def _number(text: str) -> Fraction | str:
@@ -173,7 +176,8 @@ def in_its_notation(claim: Sentence, evidence: Sentence) -> str:
 def _same_but_for_notation(a: Quantity, b: Quantity) -> bool:
     rates = a.unit.partition("/")[2], b.unit.partition("/")[2]
     measured = bool(a.unit and b.unit) or a.kind in TEMPORAL
-    same = a.kind == b.kind and a.qualifier == b.qualifier and rates[0] == rates[1]
+    alike = a.kind == b.kind or {a.kind, b.kind} == {"currency", "measure"}  # "ten pounds", "£10"
+    same = alike and a.qualifier == b.qualifier and rates[0] == rates[1]
     return measured and same and same_value(a, b)
 
 

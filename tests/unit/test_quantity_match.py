@@ -36,6 +36,9 @@ FEES = "Members pay $20 in the first year and $10 in the second year."
 SCORE = "The score was 5.7."
 
 FOUND = [
+    ("The ten-pound deposit is given back.", "A deposit of £10 is given back."),
+    ("The deposit is £10.", "The deposit is ten pounds."),
+    ("The parcel weighs ten pounds.", "The parcel weighs 10 lbs."),
     ("Employees get 25 days of annual leave", LEAVE),
     ("Full-time staff get twenty-five days of annual leave a year.", LEAVE),
     ("Staff are entitled to 25 days of annual leave per year.", LEAVE),
@@ -107,6 +110,9 @@ FOUND = [
     ("The fee is $3 for members.", "The fee is $5 for guests and $3 for members."),
 ]
 REFUSED = [
+    ("The deposit is twelve pounds.", "The deposit is £10."),
+    ("The deposit is ten dollars.", "The deposit is ten pounds."),
+    ("The deposit is £10.", "The parcel weighs 10 lbs."),
     ("Employees get 30 days of annual leave", LEAVE),
     ("Employees get 25 weeks of annual leave", LEAVE),
     ("Employees get 25 days of sick leave", LEAVE),
@@ -364,6 +370,7 @@ def test_planted_figures_are_caught(text, error):
             "It is EUR 1,500,000 per year.",
             "It costs EUR 1,500,000 per year.",
         ),
+        ("The ten-pound fee is due.", "The fee is £10.", "The £10 fee is due."),
         # Another bound, another rate, another kind of day and another amount stay as they are.
         ("It runs for two years.", "The term is at least 24 months.", "It runs for two years."),
         ("It costs €1.5m.", "It is EUR 1,500,000 per year.", "It costs €1.5m."),
