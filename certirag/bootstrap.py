@@ -47,7 +47,6 @@ _LOCAL_VERIFIERS = ("nli", "minicheck", "hhem")
 _VERIFIERS = (
     "embedded",
     "reading",
-    "lexical",
     *(f"{kind}:MODEL" for kind in _LOCAL_VERIFIERS),
     "reading:DIR",
     "llm:MODEL",
@@ -58,7 +57,7 @@ _VERIFIERS = (
 def build_services(settings: Settings) -> Services:
     """Return the services that *settings* name; raises a CertiRAGError that says the mend."""
     embedder = make_embedder(settings.embedder)
-    verifier = make_verifier(settings.verifier, embedder)
+    verifier = make_verifier(settings.verifier)
     PreselectionRules(strategy=cast("Relevance", settings.preselection))  # refuse a wrong name now
     correction_strategy(settings.correction, embedder, verifier)
     key = key_that_may_sign(settings.home)
@@ -217,7 +216,7 @@ def make_splitter(name: str) -> SentenceSplitter:
     return sentence_splitter(None if name == "rules" else name)
 
 
-def make_verifier(name: str, embedder: Embedder) -> Verifier:
+def make_verifier(name: str) -> Verifier:
     """Return the verifier *name*; InputError for an unknown one, never a lenient default.
 
     ``embedded`` and ``reading`` are the small and the larger network that ship; ``nli:MODEL``,
@@ -227,10 +226,6 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
     ``cascade:CHEAP,STRONG,LOW,HIGH,AGREED`` (the numbers may be left out) asks two of the others.
     """
     kind, _, model = name.partition(":")
-    if name == "lexical":
-        from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
-
-        return LexicalVerifier(embedder)
     if name == "embedded":
         from certirag.adapters.verifiers.embedded_verifier import EmbeddedVerifier
 
@@ -240,7 +235,7 @@ def make_verifier(name: str, embedder: Embedder) -> Verifier:
 
         return ReadingVerifier(Path(model) if model else ASSETS / "models" / "verifier-large")
     if kind == "cascade" and model:
-        return _cascade(model, embedder)
+        return _cascade(model)
     if kind == "llm" and model:
         from certirag.adapters.llm.endpoint import Endpoint
         from certirag.adapters.verifiers.llm_verifier import LlmVerifier
@@ -266,7 +261,7 @@ def _local_verifier(kind: str, model: str) -> Verifier:
     return HhemVerifier(model)
 
 
-def _cascade(parts: str, embedder: Embedder) -> Verifier:
+def _cascade(parts: str) -> Verifier:
     """Return the cascade of *parts*: two verifiers, the ends of the band, what both agree on."""
     from certirag.adapters.verifiers.cascade import AGREED, HIGH, LOW, CascadeVerifier
 
@@ -281,8 +276,8 @@ def _cascade(parts: str, embedder: Embedder) -> Verifier:
     if any(part.startswith("cascade:") for part in (cheap, strong)):
         raise InputError(f"cascade:{parts}: a cascade asks two verifiers, not another cascade")
     return CascadeVerifier(
-        make_verifier(cheap, embedder),
-        make_verifier(strong, embedder),
+        make_verifier(cheap),
+        make_verifier(strong),
         low=low,
         high=high,
         agreed=agreed,

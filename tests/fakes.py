@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from certirag.core.models import ModelIdentity
 from certirag.core.text import ChunkSource, Document, EvidenceChunk, SentenceSpan, sha256_hex
+from certirag.core.verdict import Label
+from certirag.ports import Judgement, Pair
 from certirag.text.question import PART
+from certirag.verification.lexical.scoring import score
 
 
 class FakeEmbedder:
@@ -111,3 +114,25 @@ class WordReader:
 
 def _long_words(text: str) -> set[str]:
     return {word[:5] for word in re.findall(r"\w+", text.lower()) if len(word) > 3}
+
+
+class AlignedWords:
+    """A quick verifier: what `verification.lexical` says of a pair, without a network."""
+
+    identity = ModelIdentity("verifier", "aligned-words", "1", "a" * 64)
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        """Return one judgement per pair; the label of the largest of its scores."""
+        return [self._judge(pair) for pair in pairs]
+
+    def _judge(self, pair: Pair) -> Judgement:
+        found = score(pair.claim, pair.evidence, pair.context)
+        against = min(found.contradicted, 1.0 - found.entailed)
+        rest = max(0.0, 1.0 - found.entailed - against)
+        label: Label = "not_enough_info"
+        if found.entailed >= max(rest, against):
+            label = "entailed"
+        elif against >= rest:
+            label = "contradicted"
+        detail = found.findings[0].detail if found.findings else ""
+        return Judgement(label, found.entailed, rest, against, note=detail)

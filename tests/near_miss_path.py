@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from certirag.bootstrap import load_policy, make_embedder, make_verifier
+from certirag.bootstrap import load_policy, make_verifier
 from certirag.claims.compile import claims_from_draft
 from certirag.core.claim import Claim
 from certirag.core.selector import with_selectors
@@ -72,7 +72,7 @@ def decide(rows: Sequence[Row], verifier_name: str = "") -> dict[str, tuple[Piec
     *verifier_name* is by default that of the settings.
     """
     settings, policy, split = read_settings({}), load_policy("strict-1"), sentence_splitter()
-    verifier = make_verifier(verifier_name or settings.verifier, make_embedder(settings.embedder))
+    verifier = make_verifier(verifier_name or settings.verifier)
     claims: list[Claim] = []
     chunks: list[EvidenceChunk] = []
     candidates: list[Candidates] = []

@@ -105,7 +105,7 @@ def remembering_services(services: Services) -> Services:
     Runs that differ in a step are compared with each other: the larger network would change all
     of them alike, and takes several times as long.
     """
-    small = make_verifier("embedded", services.embedder)
+    small = make_verifier("embedded")
     vectors = RememberedVectors(services.embedder)
     return replace(
         services,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from certirag.adapters.verifiers.embedded_verifier import forget_wording
-from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_verifier
+from certirag.bootstrap import load_policy, make_splitter, make_verifier
 from certirag.claims.compile import claims_from_draft
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
@@ -226,8 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measure(options: argparse.Namespace) -> None:
     settings = read_settings()
     policy = load_policy(options.policy or settings.policy)
-    embedder = make_embedder(settings.embedder)
-    verifier = make_verifier(options.verifier or settings.verifier, embedder)
+    verifier = make_verifier(options.verifier or settings.verifier)
     rows = read_labelled(options.pairs, options.limit)
 
     def say(done: int) -> None:

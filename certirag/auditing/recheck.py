@@ -205,7 +205,7 @@ def scored_otherwise(record: AnswerRecord, settings: Settings) -> str:
         )
         raise InputError(message)
     reads = recorded["reader"].name if "reader" in recorded else settings.reader
-    verifier, reader = make_verifier(name, embedder), make_reader(reads, embedder)
+    verifier, reader = make_verifier(name), make_reader(reads, embedder)
     for model in (embedder.identity, verifier.identity, reader.identity):
         if model.role in recorded and recorded[model.role] != model:
             return f"the {model.role} here is {model.name} {model.version} with another digest"

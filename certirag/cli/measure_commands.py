@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from certirag.bootstrap import make_embedder, make_splitter, make_verifier
+from certirag.bootstrap import make_splitter, make_verifier
 from certirag.cli.arguments import BENCH_ENTRIES
 from certirag.cli.files import json_line, read_pairs, write_beside
 from certirag.cli.output import note, print_json, say_progress
@@ -26,19 +26,14 @@ from certirag.eval.bench_report import report_lines
 from certirag.eval.workload import demo_workloads, own_workload
 from certirag.render import visible
 from certirag.settings import Settings
-from certirag.verification.score import WINDOW_SENTENCES, score_rows
+from certirag.verification.score import score_rows
 
 
 def score(options: argparse.Namespace, settings: Settings) -> int:
     """Score pairs of premise and hypothesis."""
-    verifier = make_verifier(
-        options.verifier or settings.verifier, make_embedder(settings.embedder)
-    )
+    verifier = make_verifier(options.verifier or settings.verifier)
     rows = read_pairs(options.pairs)
-    # A model cuts windows that fit it; the lexical verifier has no window of its own.
-    own = None if verifier.identity.name != "lexical" else WINDOW_SENTENCES
-    split = make_splitter(settings.sentences)
-    scored = score_rows(rows, verifier, split, say_progress, window_sentences=own)
+    scored = score_rows(rows, verifier, make_splitter(settings.sentences), say_progress)
     write_beside(options.out, map(json_line, scored))
     note(f"{len(scored)} rows written to {options.out}")
     saved = getattr(verifier, "saved_share", None)

@@ -24,7 +24,6 @@ from certirag.answers.services import Services
 from certirag.bootstrap import (
     build_services,
     ingest_paths,
-    make_embedder,
     make_verifier,
     open_index,
 )
@@ -171,7 +170,7 @@ def _batch_speed(indexes: Sequence[Index], settings: Settings) -> Report:
     Claim and evidence are different sentences of the corpora, each pair asked once, so that a
     cache of pairs saves nothing.
     """
-    verifier = make_verifier(settings.verifier, make_embedder(settings.embedder))
+    verifier = make_verifier(settings.verifier)
     sentences = list(
         dict.fromkeys(
             span.sentence

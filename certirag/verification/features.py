@@ -117,7 +117,7 @@ def aligned(claim: str, evidence: str, context: str, found: Surface) -> Scores:
     """Return what the word aligner says of the pair; nothing where it shares too few words."""
     if found.cover < LEAST_COVER:
         return NOTHING
-    return score(claim, evidence, context, _by_form)
+    return score(claim, evidence, context)
 
 
 def states_something(text: str) -> bool:
@@ -162,11 +162,6 @@ def reading_features(alone: Sequence[Logits], around: Sequence[Logits]) -> tuple
     support = [max(_margin(e, n, c) for e, n, c in windows) for windows in (alone, around)]
     opposed = [max(_margin(c, e, n) for e, n, c in windows) for windows in (alone, around)]
     return (*support, min(support), *opposed, min(opposed))
-
-
-def _by_form(left: str, right: str) -> float:  # noqa: ARG001
-    """Words are the same by form and by word lists only; likeness is the network's to see."""
-    return 0.0
 
 
 def _margin(one: float, other: float, third: float) -> float:

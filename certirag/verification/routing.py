@@ -8,9 +8,9 @@ rule of the gate knows of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from certirag.claims.classify import hedges
 from certirag.core.verdict import Routing, is_score
@@ -19,10 +19,6 @@ from certirag.quantities.match import unmatched_quantities
 from certirag.verification.candidates import Candidates
 from certirag.verification.lexical.word_tokens import tokenise
 
-Method = Literal["linguistic", "embedding_similarity", "hybrid"]
-# Cosine of a claim and a sentence.
-Similarity = Callable[[str, str], float]
-
 # The seed's numbers (Stage 3).
 BASE: Final = 0.5
 HIGH_THRESHOLD: Final = 0.85
@@ -30,7 +26,6 @@ LOW_THRESHOLD: Final = 0.50
 STRONG: Final = 0.3
 MILD: Final = 0.1
 WEAK: Final = -0.2
-SIMILAR: Final = 0.85
 
 _QUOTED: Final = re.compile(r"[\"“«]([^\"“”«»]{2,300})[\"”»]|‘([^‘’]{2,300})’(?!\w)")
 _HEDGES: Final = re.compile(
@@ -93,30 +88,14 @@ class Route:
 UNROUTED: Final = Route(0.3, "LOW")
 
 
-def route(
-    claim_text: str,
-    evidence_text: str,
-    *,
-    context: str = "",
-    method: Method = "linguistic",
-    similarity: float | None = None,
-) -> Route:
+def route(claim_text: str, evidence_text: str, *, context: str = "") -> Route:
     """Return how confident the wording lets one be that *evidence_text* bears *claim_text* out.
 
-    *context* is the headings over the evidence. *similarity* is the cosine of the two texts, which
-    the methods ``embedding_similarity`` (it is the confidence) and ``hybrid`` (it adds a mild
-    signal) need; where it is missing or no sound number the claim is routed LOW.
+    *context* is the headings over the evidence.
     """
-    if method != "linguistic" and not is_score(similarity):
-        return Route(0.0, "LOW", (Signal("similarity is missing", 0.0),))
     if len(claim_text) > _LONGEST:
         return Route(0.0, "LOW", (Signal("too long to read", 0.0),))
-    if method == "embedding_similarity":
-        cosine = round(similarity or 0.0, 6)
-        return Route(cosine, routing_of(cosine), (Signal("similarity", cosine - BASE),))
     signals = list(_raising(claim_text, evidence_text[:_LONGEST], context[:_LONGEST]))
-    if method == "hybrid" and (similarity or 0.0) > SIMILAR:
-        signals.append(Signal("similar", MILD, f"{similarity:.2f}"))
     signals += _lowering(claim_text)
     total = BASE + sum(signal.weight for signal in signals)
     confidence = round(min(1.0, max(0.0, total)), 6)
@@ -132,37 +111,16 @@ def routing_of(confidence: float) -> Routing:
     return "MEDIUM" if confidence >= LOW_THRESHOLD else "LOW"
 
 
-def route_claims(
-    candidates: Sequence[Candidates],
-    *,
-    method: Method = "linguistic",
-    similarity: Similarity | None = None,
-) -> tuple[Route, ...]:
-    """Return one route per claim, read off its text and its best candidate span.
-
-    *similarity* is asked for a claim and that span's sentence; whatever it does instead of giving
-    a number, the claim is routed LOW.
-    """
-    return tuple(_route_of(c, method, similarity) for c in candidates)
+def route_claims(candidates: Sequence[Candidates]) -> tuple[Route, ...]:
+    """Return one route per claim, read off its text and its best candidate span."""
+    return tuple(map(_route_of, candidates))
 
 
-def _route_of(c: Candidates, method: Method, similarity: Similarity | None) -> Route:
+def _route_of(c: Candidates) -> Route:
     best = max(c.chosen, key=lambda candidate: candidate.share, default=None)
     if best is None:
         return Route(0.0, "LOW", (Signal("no evidence", 0.0),))
-    cosine = None
-    if method != "linguistic" and similarity is not None:
-        try:
-            cosine = min(1.0, max(0.0, float(similarity(c.claim.text, best.span.sentence))))
-        except Exception:  # noqa: BLE001  # without a similarity the claim gets the closest look
-            cosine = None
-    return route(
-        c.claim.text,
-        best.span.sentence,
-        context=best.chunk.context,
-        method=method,
-        similarity=cosine,
-    )
+    return route(c.claim.text, best.span.sentence, context=best.chunk.context)
 
 
 def _raising(claim: str, evidence: str, context: str) -> list[Signal]:

@@ -37,20 +37,15 @@ DOUBTS: Final = frozenset(
     {
         "number",
         "negation",
-        "quantifier",
         "name",
-        "modality",
-        "condition",
+        "quotation",
         "restrictor",
         "roles",
         "frame",
-        "quotation",
         "row",
         "dropped",
         "sides",
         "joint",
-        "binding",
-        "tense",
     }
 )
 # A word that nothing bears out may be a paraphrase, if the network is sure of it.

@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 
 import pytest
-from fakes import FakeEmbedder, WordReader, chunk_of
+from fakes import AlignedWords, FakeEmbedder, WordReader, chunk_of
 from gate_cases import KEY, POLICY, TRUSTED
 from memory_log import MemoryLog
 
 from certirag.adapters.index.local import LocalIndex
-from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
 from certirag.answers import measure, pipeline
 from certirag.answers.pipeline import answer_question, verify_draft
 from certirag.answers.services import Instruments, Services
@@ -66,11 +65,11 @@ class Recording:
 
     def __init__(self) -> None:
         self.pairs: list[Pair] = []
-        self._lexical = LexicalVerifier(None)
+        self._words = AlignedWords()
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         self.pairs += pairs
-        return self._lexical.judge(pairs)
+        return self._words.judge(pairs)
 
 
 class Order:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from gate_cases import CLAIM, POLICY, chunk, located, result
 
-from certirag.bootstrap import make_embedder, make_verifier
+from certirag.bootstrap import make_verifier
 from certirag.core.text import EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
 from certirag.ports import Pair
 from certirag.render.gate import Case
@@ -113,6 +113,6 @@ def test_a_row_read_wrongly_has_no_figures(claim) -> None:
 )
 def test_what_speaks_against_one_fact_of_a_quotation_speaks_against_it(claim, evidence) -> None:
     """The fact beside it hides no conflict between documents."""
-    verifier = make_verifier("embedded", make_embedder("embedded"))
+    verifier = make_verifier("embedded")
     (judged,) = verifier.judge([Pair(claim, evidence)])
     assert judged.contradicted >= POLICY.tau_contradict

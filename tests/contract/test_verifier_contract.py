@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes import AlignedWords
 from llm_server import chat, endpoint, verdict
 from tiny_models import save_tiny_hhem, save_tiny_nli, save_tiny_roberta, save_tiny_t5
 
@@ -24,7 +25,6 @@ from certirag.adapters.llm.endpoint import Endpoint
 from certirag.adapters.verifiers.cascade import CascadeVerifier
 from certirag.adapters.verifiers.embedded_verifier import EmbeddedVerifier
 from certirag.adapters.verifiers.hhem import HhemVerifier
-from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
 from certirag.adapters.verifiers.llm_verifier import LlmVerifier
 from certirag.adapters.verifiers.minicheck import MiniCheckVerifier
 from certirag.adapters.verifiers.nli import NliVerifier
@@ -35,7 +35,6 @@ from certirag.settings import ASSETS
 # A new verifier that knows what sentences mean joins the suite by a line here: it is asked all.
 TRAINED: dict[str, Callable[[], Verifier]] = {
     "embedded": lambda: EmbeddedVerifier(ASSETS / "models" / "verifier"),
-    "lexical": lambda: LexicalVerifier(None),
 }
 
 CLASSES = ("contradiction", "entailment", "neutral")
@@ -47,8 +46,8 @@ def tiny_nli(directory: Path, url: str) -> Verifier:
 
 
 def tiny_cascade(directory: Path, url: str) -> Verifier:
-    """Return a cascade that asks random weights about what the lexical verifier supports."""
-    return CascadeVerifier(LexicalVerifier(None), tiny_nli(directory, url), low=0.2)
+    """Return a cascade that asks random weights about what the word aligner supports."""
+    return CascadeVerifier(AlignedWords(), tiny_nli(directory, url), low=0.2)
 
 
 # An adapter of models that the user brings joins by a line here: it is asked about form.

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from fakes import AlignedWords
 
-from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_verifier
+from certirag.bootstrap import load_policy, make_splitter, make_verifier
 from certirag.core.models import ModelIdentity
 from certirag.ports import Judgement, Pair
 from certirag.settings import read_settings
@@ -76,7 +77,7 @@ def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Pat
     assert main([*asked, str(out)]) == 0
     (measurement,) = read_measurements(out)
     settings = read_settings()
-    verifier = make_verifier(settings.verifier, make_embedder(settings.embedder))
+    verifier = make_verifier(settings.verifier)
     assert measurement.verifier == verifier.identity.sha256
     assert (measurement.badges, measurement.wrong) == (1, 0)
 
@@ -92,7 +93,7 @@ def test_what_each_check_is_worth_is_counted_and_all_are_there_again() -> None:
         )
     ]
     before = scoring.CHECKS
-    verifier = make_verifier("lexical", make_embedder("embedded"))
+    verifier = AlignedWords()
     settings, policy = read_settings({}), load_policy("base-1")
     found = list(each_check(rows, verifier, policy, make_splitter("rules"), settings))
     assert [name for name, _, _ in found] == [*(c.__name__ for c in before), "all of them"]

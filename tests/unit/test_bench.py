@@ -59,7 +59,7 @@ def done(folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the command once, each question twice, with a home that must stay empty."""
     command = [sys.executable, "-m", "certirag", "bench", "--data", str(folder / "depot.md")]
     command += ["--questions", str(folder / "questions.jsonl"), "--repeat", "2"]
-    command += ["--verifier", "lexical", "--out", str(folder / "out.json"), "--json"]
+    command += ["--verifier", "embedded", "--out", str(folder / "out.json"), "--json"]
     environment = {**os.environ, "CERTIRAG_HOME": str(folder / "home")}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from fakes import chunk_of
+from fakes import AlignedWords, chunk_of
 from gate_cases import POLICY
 
-from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
 from certirag.claims.statement import make_claim
 from certirag.core.claim import Claim
 from certirag.core.models import ModelIdentity
@@ -41,18 +40,18 @@ FILLER = [f"Employees of site {n} receive notice of leave." for n in range(12)]
 
 
 class Recording:
-    """Passes pairs to the lexical verifier, keeps them, and may be told what to answer instead."""
+    """Passes pairs to the word aligner, keeps them, and may be told what to answer instead."""
 
     identity = ModelIdentity("verifier", "recording", "1", "0" * 64)
 
     def __init__(self, instead: dict[str, Judgement] | None = None) -> None:
         self.pairs: list[Pair] = []
         self.instead = instead or {}
-        self._lexical = LexicalVerifier(None)
+        self._words = AlignedWords()
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         self.pairs += pairs
-        plain = self._lexical.judge(pairs)
+        plain = self._words.judge(pairs)
         return [self.instead.get(p.evidence, j) for p, j in zip(pairs, plain, strict=True)]
 
 

@@ -70,7 +70,7 @@ def test_features_are_finite_whatever_the_text(claim: str, evidence: str, contex
         (SAID.replace("tonnes", "kilograms"), SAID, VETO_CEILING),
         ("The gate is open.", "The gate is closed.", VETO_CEILING),
         ("The north depot does not store 40 tonnes of salt.", SAID, DOUBT_CEILING),
-        ("All pumps were replaced.", "Some pumps were replaced.", DOUBT_CEILING),
+        ("Pumps were replaced.", "Pumps were replaced only in May.", DOUBT_CEILING),
         ("In 2021 the north depot stored 40 tonnes.", f"{SAID} It opened in 2021.", DOUBT_CEILING),
     ],
 )

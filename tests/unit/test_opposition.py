@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from fakes import chunk_of
+from fakes import AlignedWords, chunk_of
 from gate_cases import POLICY
 
-from certirag.adapters.verifiers.lexical_verifier import LexicalVerifier
 from certirag.claims.statement import make_claim
 from certirag.core.claim import Claim
 from certirag.core.selector import with_selectors
@@ -41,7 +40,7 @@ def candidates_of(chunks: Sequence[EvidenceChunk], claim: Claim = CLAIM) -> tupl
 
 def measured(chunks: Sequence[EvidenceChunk]) -> VerificationResult:
     """Return the claim's measurement over *chunks*."""
-    return verify_claims(candidates_of(chunks), LexicalVerifier(None))[0]
+    return verify_claims(candidates_of(chunks), AlignedWords())[0]
 
 
 def badge(result: VerificationResult, chunks: Sequence[EvidenceChunk]) -> bool:
@@ -140,7 +139,7 @@ def test_a_claim_without_evidence_is_searched_for_and_may_be_supported() -> None
     """The claim is the query; what is found is returned for the record."""
     start, found = chunk_of(CANTEEN, name="a"), chunk_of(LEAVE, name="b")
     search = Corpus([found])
-    given = verify_with_retrieval(candidates_of([start]), LexicalVerifier(None), search)
+    given = verify_with_retrieval(candidates_of([start]), AlignedWords(), search)
     assert search.queries == [(LEAVE, 8)]
     assert (given.searches, given.chunks, given.failed) == (1, (found,), ())
     assert badge(given.results[0], [start, found])
@@ -150,9 +149,9 @@ def test_a_claim_without_evidence_is_searched_for_and_may_be_supported() -> None
 def test_nothing_is_searched_for_what_is_settled(chunks: list[EvidenceChunk]) -> None:
     """Supported and contradicted claims need no more."""
     search = Corpus([chunk_of(LEAVE, name="z")])
-    given = verify_with_retrieval(candidates_of(chunks), LexicalVerifier(None), search)
+    given = verify_with_retrieval(candidates_of(chunks), AlignedWords(), search)
     assert search.queries == []
-    assert given.results == verify_claims(candidates_of(chunks), LexicalVerifier(None))
+    assert given.results == verify_claims(candidates_of(chunks), AlignedWords())
 
 
 @pytest.mark.parametrize("asked", [0, 1, 2, 99])
@@ -160,7 +159,7 @@ def test_it_searches_at_most_twice(asked: int) -> None:
     """Whoever asks for more gets two; the second query differs and asks for more."""
     search = Corpus()
     candidates = candidates_of([chunk_of(CANTEEN)])
-    given = verify_with_retrieval(candidates, LexicalVerifier(None), search, max_searches=asked)
+    given = verify_with_retrieval(candidates, AlignedWords(), search, max_searches=asked)
     assert given.searches == len(search.queries) == min(asked, MAX_SEARCHES)
     assert len(set(search.queries)) == len(search.queries)
     assert [limit for _, limit in search.queries] == sorted({limit for _, limit in search.queries})
@@ -170,8 +169,8 @@ def test_it_searches_at_most_twice(asked: int) -> None:
 def test_a_search_that_breaks_leaves_the_result_as_it_was() -> None:
     """It is named, and no verdict is better for it."""
     candidates = candidates_of([chunk_of(CANTEEN)])
-    given = verify_with_retrieval(candidates, LexicalVerifier(None), Corpus(OSError(), OSError()))
-    assert given.results == verify_claims(candidates, LexicalVerifier(None))
+    given = verify_with_retrieval(candidates, AlignedWords(), Corpus(OSError(), OSError()))
+    assert given.results == verify_claims(candidates, AlignedWords())
     assert given.failed == ("c1: the search failed (OSError)",) * 2
 
 
@@ -182,7 +181,7 @@ def test_what_was_scored_stays_scored() -> None:
         chunk_of(f"At site {n} staff receive {n} days of annual leave.", name=f"n{n}")
         for n in range(40)
     ]
-    given = verify_with_retrieval(candidates_of(start), LexicalVerifier(None), Corpus(many))
+    given = verify_with_retrieval(candidates_of(start), AlignedWords(), Corpus(many))
     read = [(s.chunk_id, s.span_id) for s in given.results[0].all_scores]
     assert read[0] == ("a#0", "s1")
     assert given.results[0].pairs_dropped >= 30
@@ -192,7 +191,7 @@ def test_opposition_found_late_counts() -> None:
     """A search that brings the contrary ends in a contradiction."""
     given = verify_with_retrieval(
         candidates_of([chunk_of(CANTEEN, name="a")]),
-        LexicalVerifier(None),
+        AlignedWords(),
         Corpus([chunk_of(LEAVE, name="b"), chunk_of(AGAINST, name="c")]),
     )
     chunks = [chunk_of(CANTEEN, name="a"), *given.chunks]
@@ -206,6 +205,6 @@ def test_another_text_under_a_known_chunk_id_is_not_taken() -> None:
     swapped = chunk_of(LEAVE, name="a")
     assert start.chunk_id == swapped.chunk_id
     search = Corpus([swapped], [swapped])
-    given = verify_with_retrieval(candidates_of([start]), LexicalVerifier(None), search)
+    given = verify_with_retrieval(candidates_of([start]), AlignedWords(), search)
     assert [s.chunk for c in given.candidates for s in c.chosen] == [start]
     assert given.searches == MAX_SEARCHES

@@ -182,7 +182,7 @@ def test_a_foreign_export_sends_nothing_to_the_readers_endpoint(
     """An export that names a language model as verifier is not rescored unless that was chosen."""
     services = certificate._services
     of = open_export(certificate.export, services.trusted)
-    for name in ("llm:judge", "cascade:lexical,llm:judge"):
+    for name in ("llm:judge", "cascade:embedded,llm:judge"):
         with pytest.raises(InputError, match="language model"):
             scored_otherwise(_verified_by(of, name), services.settings)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from certirag.adapters.verifiers.embedded_verifier import EmbeddedVerifier
-from certirag.bootstrap import make_embedder, make_splitter, make_verifier
+from certirag.bootstrap import make_splitter, make_verifier
 from certirag.errors import InputError, ModelError
 from certirag.ports import Pair
 from certirag.verification.vetoes import DOUBT_CEILING
@@ -385,7 +385,7 @@ def _reads_what_is_quoted(checkpoint: Path, config: TrainingConfig, out: Path) -
         NearMiss(f"f{n}", (texts[0] + f" A {w}.", texts[1]), claims) for n, w in enumerate("abcde")
     ]
     build_reading(config, checkpoint, cases, out=out, say=str)
-    verifier = make_verifier(f"reading:{out}", make_embedder("embedded"))
+    verifier = make_verifier(f"reading:{out}")
     quoted, other, asked = verifier.judge(
         [
             Pair("The fee is forty euros.", "The fee is forty euros."),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes import FakeEmbedder
 from tiny_models import save_tiny_hhem, save_tiny_nli, save_tiny_roberta
 
 from certirag.adapters.verifiers.cascade import CascadeVerifier
@@ -25,7 +24,7 @@ def test_models_open_by_kind_and_directory(tmp_path: Path) -> None:
         "hhem": save_tiny_hhem(tmp_path / "three"),
     }
     for kind, directory in made.items():
-        verifier = make_verifier(f"{kind}:{directory}", FakeEmbedder())
+        verifier = make_verifier(f"{kind}:{directory}")
         assert verifier.identity.name == f"{kind}:{directory.name}"
         assert verifier.judge([Pair("It is so.", "It is so.")])[0].label != "error"
 
@@ -33,22 +32,22 @@ def test_models_open_by_kind_and_directory(tmp_path: Path) -> None:
 def test_a_cascade_opens_its_parts(tmp_path: Path) -> None:
     """Two names, and perhaps the band; the recorded name opens the same cascade again."""
     model = save_tiny_nli(tmp_path / "one", CLASSES)
-    whole = make_verifier(f"cascade:lexical, nli:{model}", FakeEmbedder())
-    band = make_verifier(f"cascade:lexical,nli:{model},0.2,0.9", FakeEmbedder())
+    whole = make_verifier(f"cascade:embedded, nli:{model}")
+    band = make_verifier(f"cascade:embedded,nli:{model},0.2,0.9")
     assert isinstance(whole, CascadeVerifier)
-    assert whole.identity.name == "cascade:lexical,nli:one,0.3,1.0"
-    assert band.identity.name == "cascade:lexical,nli:one,0.2,0.9"
+    assert whole.identity.name == "cascade:embedded,nli:one,0.3,1.0"
+    assert band.identity.name == "cascade:embedded,nli:one,0.2,0.9"
 
 
 @pytest.mark.parametrize(
-    "name", ["", "nli", "nli:", "llm:", "cascade:", "entailed", "NLI:model", "lexical:x", "x:y"]
+    "name", ["", "nli", "nli:", "llm:", "cascade:", "entailed", "NLI:model", "embedded:x", "x:y"]
 )
 def test_an_unknown_name_lists_the_choices(name: str) -> None:
     """There is no lenient default: what is not known is refused with all that is."""
     with pytest.raises(InputError) as caught:
-        make_verifier(name, FakeEmbedder())
+        make_verifier(name)
     for choice in (
-        "lexical",
+        "embedded",
         "nli:MODEL",
         "minicheck:MODEL",
         "hhem:MODEL",
@@ -62,29 +61,29 @@ def test_an_unknown_name_lists_the_choices(name: str) -> None:
 @pytest.mark.parametrize(
     "parts",
     [
-        "lexical",
-        "lexical,lexical,0.5",
-        "lexical,lexical,0.9,0.1",
-        "lexical,lexical,low,high",
-        "lexical,lexical,nan,1",
-        "lexical,lexical,0,1,1,1",
-        "lexical,no-such",
-        "cascade:lexical,lexical",
-        "lexical,cascade:lexical",
+        "embedded",
+        "embedded,embedded,0.5",
+        "embedded,embedded,0.9,0.1",
+        "embedded,embedded,low,high",
+        "embedded,embedded,nan,1",
+        "embedded,embedded,0,1,1,1",
+        "embedded,no-such",
+        "cascade:embedded,embedded",
+        "embedded,cascade:embedded",
         ",",
     ],
 )
 def test_an_unsound_cascade_is_refused(parts: str) -> None:
     """Too few or many parts, an empty band, an unknown part, a cascade within: InputError."""
     with pytest.raises(InputError):
-        make_verifier(f"cascade:{parts}", FakeEmbedder())
+        make_verifier(f"cascade:{parts}")
 
 
 def test_an_absent_model_is_one_line(tmp_path: Path) -> None:
     """The error of each kind names the model."""
     for kind in ("nli", "minicheck", "hhem"):
         with pytest.raises(ModelError, match="no-such-model") as caught:
-            make_verifier(f"{kind}:{tmp_path / 'no-such-model'}", FakeEmbedder())
+            make_verifier(f"{kind}:{tmp_path / 'no-such-model'}")
         assert "\n" not in str(caught.value)
 
 
@@ -93,9 +92,9 @@ def test_a_language_model_needs_its_endpoint(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("CERTIRAG_LLM_URL", raising=False)
     monkeypatch.setenv("CERTIRAG_LLM_KEY", "sk-secret-0123")
     with pytest.raises(InputError, match="CERTIRAG_LLM_URL"):
-        make_verifier("llm:qwen:7b", FakeEmbedder())
+        make_verifier("llm:qwen:7b")
     monkeypatch.setenv("CERTIRAG_LLM_URL", "https://host.example/v1")
-    verifier = make_verifier("llm:qwen:7b", FakeEmbedder())
+    verifier = make_verifier("llm:qwen:7b")
     assert verifier.identity.name == "llm:qwen:7b"
     assert "secret" not in repr(verifier.identity)
 
@@ -105,13 +104,13 @@ def test_no_record_holds_the_key_or_a_path(tmp_path: Path) -> None:
     environment = {
         "CERTIRAG_LLM_URL": "https://host.example/v1",
         "CERTIRAG_LLM_KEY": "sk-secret-0123",
-        "CERTIRAG_VERIFIER": f"cascade:lexical,nli:{tmp_path},0.2,0.9",
+        "CERTIRAG_VERIFIER": f"cascade:embedded,nli:{tmp_path},0.2,0.9",
         "CERTIRAG_EMBEDDER": str(tmp_path),
         "CERTIRAG_RERANKER": "owner/model",
     }
     settings = read_settings(environment)
     caps = settings.caps()
-    assert caps["verifier"] == f"cascade:lexical,nli:{tmp_path.name},0.2,0.9"
+    assert caps["verifier"] == f"cascade:embedded,nli:{tmp_path.name},0.2,0.9"
     assert caps["embedder"] == tmp_path.name
     assert caps["reranker"] == "owner/model"
     assert settings.verifier == environment["CERTIRAG_VERIFIER"]

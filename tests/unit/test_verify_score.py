@@ -1,4 +1,4 @@
-"""Rows are scored by their weakest sentence over all windows, and keep what they came with."""
+"""Rows are scored by their weakest sentence, and keep what they came with."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _scored(hypothesis: str, verifier: Scripted | None = None, **row: object) ->
     ("hypothesis", "label", "entailed", "contradicted"),
     [
         ("The limit is 40 kg.", "entailed", 0.97, 0.01),
-        ("The limit is 40 kg. Rooms are free.", "entailed", 0.97, 0.03),
+        ("The limit is 40 kg. Rooms are free.", "entailed", 0.97, 0.01),
         ("The limit is 40 kg. Cats are welcome.", "not_enough_info", 0.05, 0.05),
         ("Cats are welcome. The limit is 40 kg.", "not_enough_info", 0.05, 0.05),
         ("The limit is 40 kg. Dogs are not welcome.", "contradicted", 0.02, 0.9),
@@ -82,7 +82,7 @@ def test_a_sentence_that_fails_fails_the_row(hypothesis: str) -> None:
 
 
 def test_rows_do_not_mix() -> None:
-    """Each row gets the judgements of its own sentences and windows, over several batches."""
+    """Each row gets the judgements of its own sentences, over several batches."""
     rows = [
         {"premise": PREMISE if n % 3 else "Rooms are free.", "hypothesis": hypothesis, "n": n}
         for n in range(150)
@@ -103,12 +103,9 @@ def test_what_people_said_is_kept_as_gold() -> None:
     assert "gold" not in _scored("The limit is 40 kg.")
 
 
-def test_a_whole_premise_goes_to_a_verifier_that_cuts_its_own() -> None:
-    """Without windows there is one pair for each sentence, with all of the premise."""
+def test_a_premise_is_handed_over_whole() -> None:
+    """There is one pair for each sentence; the verifier cuts its own windows."""
     verifier = Scripted()
     rows = [{"premise": PREMISE, "hypothesis": "Rooms are free. Dogs are welcome."}]
-    score_rows(rows, verifier, SPLIT, lambda *_: None, window_sentences=None)
-    assert [pair.evidence for pair in verifier.asked] == [PREMISE, PREMISE]
-    verifier.asked.clear()
     score_rows(rows, verifier, SPLIT, lambda *_: None)
-    assert len(verifier.asked) == 4
+    assert [pair.evidence for pair in verifier.asked] == [PREMISE, PREMISE]

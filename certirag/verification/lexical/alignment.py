@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -15,14 +14,10 @@ from certirag.verification.lexical.predicate_clauses import Parsed
 from certirag.verification.lexical.synonyms import SYNONYMS
 from certirag.verification.lexical.word_tokens import WordToken
 
-# Cosine of two single words, from an embedder; 0.0 where there is none.
-Similarity = Callable[[str, str], float]
-
 FROM_CONTEXT: Final = -2
 UNALIGNED: Final = -1
 WEIGHTS: Final[dict[str, float]] = {"number": 3.0, "name": 2.5, "content": 1.5, "light": 0.4}
 SAME: Final = 0.85  # at or above it two words count as the same when leftovers are looked for
-_SIMILAR: Final = 0.80  # a cosine below it says nothing about single words
 _SPELLING: Final = 0.90
 _PREFIXES: Final = ("un", "in", "im", "ir", "il", "non", "non-", "dis", "mis")
 
@@ -112,7 +107,7 @@ def _date_match(claim: str, evidence: str) -> float:
     return 0.95 if len(full) == 1 and part[0] == full[0] and len(part) > 1 else 0.0
 
 
-def match(claim: WordToken, evidence: WordToken, similar: Similarity) -> float:
+def match(claim: WordToken, evidence: WordToken) -> float:
     """Return how far the evidence token bears out the claim token, in [0, 1]."""
     if claim.quantity or evidence.quantity:
         if claim.quantity and evidence.quantity:
@@ -125,11 +120,7 @@ def match(claim: WordToken, evidence: WordToken, similar: Similarity) -> float:
     names = (claim.kind == "name") + (evidence.kind == "name")
     if names == 2 or (names and (claim.text.isupper() or evidence.text.isupper())):
         return 1.0 if claim.lemma == evidence.lemma else 0.0
-    found = _word_match(claim.lemma, evidence.lemma)
-    if found or names or opposite(claim.lemma, evidence.lemma):
-        return found
-    cosine = similar(claim.lemma, evidence.lemma)
-    return 0.8 * cosine if cosine >= _SIMILAR else 0.0
+    return _word_match(claim.lemma, evidence.lemma)
 
 
 def _acronym(claim: WordToken, tokens: tuple[WordToken, ...]) -> int:
@@ -142,13 +133,11 @@ def _acronym(claim: WordToken, tokens: tuple[WordToken, ...]) -> int:
     return worded[found] if found >= 0 else UNALIGNED
 
 
-def align(
-    claim: Parsed, evidence: Parsed, context: tuple[WordToken, ...], similar: Similarity
-) -> Alignment:
+def align(claim: Parsed, evidence: Parsed, context: tuple[WordToken, ...]) -> Alignment:
     """Align greedily: unique partners first, then the partner whose clause is already used."""
     size = len(claim.tokens)
     target, strength = [UNALIGNED] * size, [0.0] * size
-    options = _options(claim, evidence, similar)
+    options = _options(claim, evidence)
     used: dict[int, int] = {}
     for at in sorted(options, key=lambda at: (len(options[at]), at)):
         before = [target[b] for b in range(at) if target[b] >= 0]
@@ -171,20 +160,18 @@ def align(
             if spelled >= 0:
                 target[at], strength[at] = spelled, 0.95
             elif _may_come_from_context(claim, at) and not any(o[0] == at for o in opposed):
-                found = max((match(token, other, similar) for other in context), default=0.0)
+                found = max((match(token, other) for other in context), default=0.0)
                 if found >= SAME or _acronym(token, context) >= 0:
                     target[at], strength[at] = FROM_CONTEXT, 0.97
     return Alignment(tuple(target), tuple(strength), opposed, _coverage(claim, strength))
 
 
-def _options(
-    claim: Parsed, evidence: Parsed, similar: Similarity
-) -> dict[int, list[tuple[int, float]]]:
+def _options(claim: Parsed, evidence: Parsed) -> dict[int, list[tuple[int, float]]]:
     found: dict[int, list[tuple[int, float]]] = {}
     for at, token in enumerate(claim.tokens):
         if token.carries:
             scored = [
-                (position, match(token, other, similar))
+                (position, match(token, other))
                 for position, other in enumerate(evidence.tokens)
                 if other.carries or other.text.lower() == token.text.lower()
             ]

@@ -1,4 +1,4 @@
-"""The checks of words: names, quotations, opposites, who does it to whom, words not borne out.
+"""The checks of words: names, quotations, restrictions, opposites, who does it to whom, words not borne out.
 
 Each check names one way in which a claim says other than its evidence. Every finding forbids
 a high entailment score; one that *opposes* says besides that the evidence states the contrary.
@@ -14,10 +14,12 @@ from certirag.verification.lexical.alignment import UNALIGNED, complementary
 from certirag.verification.lexical.comparison import CheckFinding, Comparison
 from certirag.verification.lexical.contrary import rival_dates
 from certirag.verification.lexical.lemmas import VERBS
+from certirag.verification.lexical.markers import CONDITION_CLASS
 from certirag.verification.lexical.predicate_clauses import Clause, Parsed
 from certirag.verification.lexical.word_tokens import folded
 
 _QUOTED: Final = re.compile(r'"([^"]{1,200})"')
+_CHECKED_MARKERS: Final = frozenset({"unless", "until", "before", "after"})
 
 
 def quotations(comparison: Comparison) -> list[CheckFinding]:
@@ -40,6 +42,39 @@ def quotations(comparison: Comparison) -> list[CheckFinding]:
 
 def _squeezed(text: str) -> str:
     return " ".join(folded(text).casefold().split())
+
+
+def restrictors(comparison: Comparison) -> list[CheckFinding]:
+    """``Only`` and its kin, and before/after/until, stand on both sides or on neither."""
+    used = comparison.used_clauses()
+    evidence, claim = comparison.evidence, comparison.claim
+    there = {
+        _plain(evidence.tokens[at].text.lower())
+        for number in used
+        for at in evidence.clauses[number].restrictors
+    }
+    here = {_plain(claim.tokens[at].text.lower()) for c in claim.clauses for at in c.restrictors}
+    findings = [
+        CheckFinding("restrictor", f"the evidence says {word}") for word in sorted(there - here)
+    ]
+    everywhere = {_plain(t.text.lower()) for t in evidence.tokens if t.kind == "restrictor"}
+    findings += [
+        CheckFinding("restrictor", f"{word} is not in the evidence")
+        for word in sorted(here - everywhere)
+    ]
+    stated = {CONDITION_CLASS.get(t.text.lower(), "") for t in claim.tokens}
+    found = {CONDITION_CLASS.get(t.text.lower(), "") for t in evidence.tokens}
+    findings += [
+        CheckFinding("restrictor", f"{word} is not in the evidence")
+        for word in sorted((stated - found) & _CHECKED_MARKERS)
+    ]
+    return findings
+
+
+def _plain(word: str) -> str:
+    return {"solely": "only", "exclusively": "only", "merely": "only", "till": "until"}.get(
+        word, word
+    )
 
 
 def names(comparison: Comparison) -> list[CheckFinding]:

@@ -10,7 +10,6 @@ from certirag.verification.lexical.alignment import (
     SAME,
     UNALIGNED,
     Alignment,
-    Similarity,
     match,
 )
 from certirag.verification.lexical.lemmas import VERBS
@@ -24,7 +23,6 @@ class Comparison:
     claim: Parsed
     evidence: Parsed
     alignment: Alignment
-    similar: Similarity
 
     def partner(self, at: int) -> int:
         """The evidence position of a claim token, or a negative number."""
@@ -33,6 +31,10 @@ class Comparison:
     def used(self) -> set[int]:
         """Evidence positions that bear out a word of the claim."""
         return {position for position in self.alignment.target if position >= 0}
+
+    def used_clauses(self) -> set[int]:
+        """The numbers of the evidence clauses that bear out a word of the claim."""
+        return {self.evidence.clause_of[position] for position in self.used()}
 
     def counterpart(self, number: int) -> int:
         """The evidence clause that shares most predicate weight with a claim clause, or -1."""
@@ -71,20 +73,11 @@ def unsaid_verb(comparison: Comparison) -> bool:
     )
 
 
-def weak_words(comparison: Comparison) -> int:
-    """How many content words rest on the embedder alone."""
-    return sum(
-        1
-        for at, token in enumerate(comparison.claim.tokens)
-        if token.kind == "content" and 0.0 < comparison.alignment.strength[at] < SAME
-    )
-
-
 def borne_out(comparison: Comparison, position: int) -> bool:
     """Say whether an evidence token is the same as some word of the claim."""
     token = comparison.evidence.tokens[position]
     return any(
-        match(other, token, comparison.similar) >= SAME
+        match(other, token) >= SAME
         for other in comparison.claim.tokens
         if other.carries or other.text.lower() == token.text.lower()
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from certirag.verification.lexical.alignment import FROM_CONTEXT
 from certirag.verification.lexical.comparison import CheckFinding, Comparison, borne_out
 from certirag.verification.lexical.lemmas import VERBS
 from certirag.verification.lexical.markers import CONDITION_CLASS, PREPOSITIONS, word_set
@@ -26,15 +25,6 @@ _COLLECTIVE: Final = word_set(
     """consist comprise total combine combined between compose compound mixture sum together
     respectively jointly both mutual common merge split divide equal either pair couple"""
 )
-# Nouns with "the" that point back to something named above.
-_ANAPHORS: Final = word_set("""trial study company segment group policy department team device inhaler medicine drug
-    product report guideline document fund bank firm plant division city building agreement
-    contract programme project survey book film system service procedure schedule""")
-
-
-def used_clauses(comparison: Comparison) -> set[int]:
-    """The numbers of the evidence clauses that bear out a word of the claim."""
-    return {comparison.evidence.clause_of[position] for position in comparison.used()}
 
 
 def dropped(comparison: Comparison) -> list[CheckFinding]:
@@ -50,7 +40,7 @@ def dropped(comparison: Comparison) -> list[CheckFinding]:
         CheckFinding("dropped", f"the evidence says {evidence.tokens[position].text}")
         for position in loose
     ]
-    touched = used_clauses(comparison)
+    touched = comparison.used_clauses()
     findings += [
         CheckFinding("dropped", "the evidence says or")
         for number in touched
@@ -145,7 +135,6 @@ def _narrows(comparison: Comparison, position: int, used: set[int]) -> bool:
     return not (
         _other_list_member(comparison, position)
         or _other_part_of_name(comparison, position, used)
-        or _stands_for_subject(comparison, position)
         or _base_of_comparison(comparison, position)
         or _weekday_of_date(comparison.evidence, position)
     )
@@ -168,18 +157,6 @@ def _other_part_of_name(comparison: Comparison, position: int, used: set[int]) -
     return bool(ends) and any(
         tokens[at].kind == "name" and tokens[at].text.istitle() for at in ends
     )
-
-
-def _stands_for_subject(comparison: Comparison, position: int) -> bool:
-    """``The trial`` stands for the name that the claim takes from title or headings."""
-    evidence, claim = comparison.evidence, comparison.claim
-    clause = evidence.clauses[evidence.clause_of[position]]
-    if position != 1 or clause.verb != 2 or evidence.tokens[position].lemma not in _ANAPHORS:
-        return False
-    if evidence.tokens[0].text.lower() not in {"the", "this"}:
-        return False
-    subject = [at for at in claim.clauses[0].subject() if claim.tokens[at].carries]
-    return bool(subject) and all(comparison.partner(at) == FROM_CONTEXT for at in subject)
 
 
 def _base_of_comparison(comparison: Comparison, position: int) -> bool:

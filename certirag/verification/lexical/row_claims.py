@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from certirag.quantities.units import CURRENCIES, unit_word
-from certirag.verification.lexical.alignment import SAME, Similarity, match
+from certirag.verification.lexical.alignment import SAME, match
 from certirag.verification.lexical.markers import NEGATIONS, RESTRICTORS, UNIVERSAL, word_set
 from certirag.verification.lexical.predicate_clauses import parse
 from certirag.verification.lexical.word_tokens import WordToken, tokenise
@@ -59,7 +59,7 @@ class RowReading:
 
 
 def read_row(
-    claim: str, cells: tuple[ClaimedCell, ...], context: tuple[WordToken, ...], similar: Similarity
+    claim: str, cells: tuple[ClaimedCell, ...], context: tuple[WordToken, ...]
 ) -> RowReading:
     """Compare *claim* with the row *cells*; *context* may supply words that are no figures."""
     parsed = parse(claim)
@@ -69,40 +69,38 @@ def read_row(
     found = 0
     rivals = 0
     for token in carrying:
-        homes = _homes(token, cells, similar)
+        homes = _homes(token, cells)
         if homes:
             found += 1
-            touched |= _value_homes(token, cells, similar)
+            touched |= _value_homes(token, cells)
         elif token.quantity is not None:
             against.append(f"{token.text} is not in the row")
             rivals += _has_rival(token, cells)
-        elif _read_aloud(token, context, similar):
+        elif _read_aloud(token, context):
             found += 1
         else:
             against.append(f"{token.text} is not in the row")
     figures = len(against)
-    against += _unnamed(cells, touched, carrying, similar)
+    against += _unnamed(cells, touched, carrying)
     against += _spoken_limits(parsed.tokens, cells, touched)
     coverage = found / len(carrying) if carrying else 0.0
     rival = rivals == 1 == figures and len(against) == 1 and len(touched) >= 1
     return RowReading(coverage, tuple(against), rival)
 
 
-def _homes(token: WordToken, cells: tuple[ClaimedCell, ...], similar: Similarity) -> bool:
-    return any(
-        _same(token, other, cell, similar) for cell in cells for other in cell.name + cell.value
-    )
+def _homes(token: WordToken, cells: tuple[ClaimedCell, ...]) -> bool:
+    return any(_same(token, other, cell) for cell in cells for other in cell.name + cell.value)
 
 
-def _value_homes(token: WordToken, cells: tuple[ClaimedCell, ...], similar: Similarity) -> set[int]:
+def _value_homes(token: WordToken, cells: tuple[ClaimedCell, ...]) -> set[int]:
     return {
         number
         for number, cell in enumerate(cells)
-        if any(_same(token, other, cell, similar) for other in cell.value)
+        if any(_same(token, other, cell) for other in cell.value)
     }
 
 
-def _same(token: WordToken, other: WordToken, cell: ClaimedCell, similar: Similarity) -> bool:
+def _same(token: WordToken, other: WordToken, cell: ClaimedCell) -> bool:
     if not other.carries:
         return token.text.lower() == other.text.lower()
     if token.quantity and other.quantity and not other.quantity.unit and token.quantity.unit:
@@ -110,7 +108,7 @@ def _same(token: WordToken, other: WordToken, cell: ClaimedCell, similar: Simila
         return token.quantity.value == other.quantity.value and token.quantity.unit in units
     if token.quantity and other.quantity and not token.quantity.unit and other.quantity.unit:
         return False  # a bare number is not the figure with a unit in another column
-    return match(token, other, similar) >= SAME
+    return match(token, other) >= SAME
 
 
 def _has_rival(token: WordToken, cells: tuple[ClaimedCell, ...]) -> int:
@@ -125,14 +123,14 @@ def _has_rival(token: WordToken, cells: tuple[ClaimedCell, ...]) -> int:
     )
 
 
-def _read_aloud(token: WordToken, context: tuple[WordToken, ...], similar: Similarity) -> bool:
+def _read_aloud(token: WordToken, context: tuple[WordToken, ...]) -> bool:
     if token.lemma in _READING or token.kind == "light":
         return True
-    return any(match(token, other, similar) >= SAME for other in context)
+    return any(match(token, other) >= SAME for other in context)
 
 
 def _unnamed(
-    cells: tuple[ClaimedCell, ...], touched: set[int], claim: list[WordToken], similar: Similarity
+    cells: tuple[ClaimedCell, ...], touched: set[int], claim: list[WordToken]
 ) -> list[str]:
     """What the claim must name and does not: label cells, columns of figures, rest of cells."""
     reasons: list[str] = []
@@ -143,37 +141,35 @@ def _unnamed(
             reasons.append(f"the row is about {_text(cell.value)}")
         if number not in touched:
             continue
-        if not label and not cell.is_text and _column_elsewhere(cells, number, claim, similar):
+        if not label and not cell.is_text and _column_elsewhere(cells, number, claim):
             continue  # the same figure in a column that the claim does name
         reasons += [
             f"the row says {other.text}"
             for other in cell.value
             if other.kind in {"name", "number", "content"}
-            and not any(_same(token, other, cell, similar) for token in claim)
+            and not any(_same(token, other, cell) for token in claim)
         ]
         if not label and not cell.is_text:
-            reasons += _unnamed_column(cell, claim, similar)
+            reasons += _unnamed_column(cell, claim)
     if len(touched) < 2:
         reasons.append("the claim names fewer than two cells")
     return reasons
 
 
-def _column_elsewhere(
-    cells: tuple[ClaimedCell, ...], number: int, claim: list[WordToken], similar: Similarity
-) -> bool:
+def _column_elsewhere(cells: tuple[ClaimedCell, ...], number: int, claim: list[WordToken]) -> bool:
     """Say whether another cell holds the figure too, in a column that the claim names."""
-    if not _unnamed_column(cells[number], claim, similar):
+    if not _unnamed_column(cells[number], claim):
         return False
     wanted = {token.lemma for token in cells[number].value if token.quantity}
     return any(
         wanted == {token.lemma for token in cell.value if token.quantity}
-        and not _unnamed_column(cell, claim, similar)
+        and not _unnamed_column(cell, claim)
         for other, cell in enumerate(cells)
         if other != number and not cell.is_text
     )
 
 
-def _unnamed_column(cell: ClaimedCell, claim: list[WordToken], similar: Similarity) -> list[str]:
+def _unnamed_column(cell: ClaimedCell, claim: list[WordToken]) -> list[str]:
     wanted = [
         other
         for other in cell.name
@@ -185,7 +181,7 @@ def _unnamed_column(cell: ClaimedCell, claim: list[WordToken], similar: Similari
     return [
         f"the column is {other.text}"
         for other in wanted
-        if not any(_same(token, other, cell, similar) for token in claim)
+        if not any(_same(token, other, cell) for token in claim)
     ]
 
 

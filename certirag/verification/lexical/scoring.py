@@ -22,17 +22,15 @@ from certirag.verification.lexical import (
     framing,
     polarity,
     rearranged,
-    scope,
     sides,
 )
-from certirag.verification.lexical.alignment import Similarity, align
+from certirag.verification.lexical.alignment import align
 from certirag.verification.lexical.comparison import (
     Check,
     CheckFinding,
     Comparison,
     from_context,
     unsaid_verb,
-    weak_words,
 )
 from certirag.verification.lexical.framing import named_source, superseded, title_of
 from certirag.verification.lexical.markers import PRONOUNS, word_set
@@ -44,18 +42,13 @@ CHECKS: Final[tuple[Check, ...]] = (
     checks.numbers,
     checks.names,
     checks.quotations,
+    checks.restrictors,
     checks.opposites,
     polarity.polarity,
-    polarity.modality,
-    polarity.tense,
     checks.order,
     sides.sides,
     sides.joints,
     framing.framing,
-    scope.quantifiers,
-    scope.restrictors,
-    scope.conditions,
-    scope.binding,
     dropped.dropped,
 )
 VERBATIM: Final = 0.99
@@ -63,7 +56,6 @@ REARRANGED: Final = 0.97
 RECOMPUTED: Final = 0.97  # as sure as the same words in another order
 VETO_CEILING: Final = 0.45
 MISSING_CEILING: Final = 0.80
-WEAK_CEILING: Final = 0.90
 ROW_CEILING: Final = 0.93
 VERB_CEILING: Final = 0.84
 
@@ -80,7 +72,7 @@ class Scores:
 NOTHING: Final = Scores(0.0, 0.0)
 
 
-def compare(claim: str, evidence: str, context: Sequence[WordToken], similar: Similarity) -> Scores:
+def compare(claim: str, evidence: str, context: Sequence[WordToken]) -> Scores:
     """Score one claim against one evidence sentence; *context* may supply its subject."""
     left, right = parse(claim), parse(evidence)
     if not _states_something(left) or not _states_something(right):
@@ -95,8 +87,8 @@ def compare(claim: str, evidence: str, context: Sequence[WordToken], similar: Si
         return Scores(REARRANGED, 0.0)
     cells = cells_of(evidence)
     if cells:
-        return _from_row(claim, cells, tuple(context), similar)
-    comparison = Comparison(left, right, align(left, right, tuple(context), similar), similar)
+        return _from_row(claim, cells, tuple(context))
+    comparison = Comparison(left, right, align(left, right, tuple(context)))
     if not comparison.used():
         return NOTHING
     findings = tuple(finding for check in CHECKS for finding in check(comparison))
@@ -105,10 +97,8 @@ def compare(claim: str, evidence: str, context: Sequence[WordToken], similar: Si
     return Scores(entailed, contrary.contradicted(comparison, findings, absent), findings + absent)
 
 
-def _from_row(
-    claim: str, cells: tuple[ClaimedCell, ...], context: tuple[WordToken, ...], similar: Similarity
-) -> Scores:
-    reading = read_row(claim, cells, context, similar)
+def _from_row(claim: str, cells: tuple[ClaimedCell, ...], context: tuple[WordToken, ...]) -> Scores:
+    reading = read_row(claim, cells, context)
     findings = tuple(CheckFinding("row", reason) for reason in reading.against)
     if not findings:
         return Scores(ROW_CEILING, 0.0)
@@ -140,8 +130,6 @@ def _entailed(
         score = min(score, MISSING_CEILING)
     if unsaid_verb(comparison):
         score = min(score, VERB_CEILING)
-    if weak_words(comparison):
-        score = min(score, WEAK_CEILING)
     if from_context(comparison) > len(comparison.used()):
         score = min(score, MISSING_CEILING)
     return min(score, 0.98)
@@ -181,7 +169,7 @@ def leads_with_pronoun(sentence: str) -> bool:
     return bool(words) and words[0] in PRONOUNS and words[0] not in {"we", "you", "there", "here"}
 
 
-def score(claim: str, evidence: str, context: str, similar: Similarity) -> Scores:
+def score(claim: str, evidence: str, context: str) -> Scores:
     """Score a claim against evidence of any length: the best sentence decides.
 
     A claim that does nothing but compute with figures of the evidence is supported when the result
@@ -201,14 +189,12 @@ def score(claim: str, evidence: str, context: str, similar: Similarity) -> Score
         support = headings
         if number and leads_with_pronoun(lines[number]):
             support = headings + subject_words(lines[number - 1])
-        found = compare(claim, lines[number], support, similar)
+        found = compare(claim, lines[number], support)
         best = found if found.entailed > best.entailed else best
         found = _certain(found, claim, lines[number], context)
         worst = found if found.contradicted > worst.contradicted else worst
         for fact in _facts(claim):
-            found = _certain(
-                compare(fact, lines[number], support, similar), fact, lines[number], context
-            )
+            found = _certain(compare(fact, lines[number], support), fact, lines[number], context)
             worst = found if found.contradicted > worst.contradicted else worst
     best = _with_whole_evidence(best, claim, lines, context)
     if best.entailed >= 0.5:
