@@ -39,6 +39,7 @@ DOUBTS: Final = frozenset(
         "negation",
         "name",
         "quotation",
+        "modality",
         "restrictor",
         "roles",
         "frame",

@@ -56,7 +56,7 @@ GROUPS = {
 ALLOWED = {"negation flips": 0, "evidence removed": 0, "one sentence of two": 0}
 # How many rows of a group that should be Verified are at least, with the verifier in force.
 FLOORS = {
-    "negations kept": 6,
+    "negations kept": 5,
     "paraphrases": 34,
     "evidence put back": 32,
     "two sentences together": 4,

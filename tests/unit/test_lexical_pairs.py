@@ -60,6 +60,10 @@ The festival closed on Sunday. | The festival opened on Friday and closed on Sun
 Residents are not allowed to park in the yard. | Residents are forbidden to park in the yard.
 """
 UNSUPPORTED = """
+Managers must approve overtime. | Managers may approve overtime.
+Managers may approve overtime. | Managers must approve overtime.
+Ibuprofen reduces pain. | Ibuprofen may reduce pain.
+Ibuprofen reduces pain. | Ibuprofen should reduce pain.
 The agency closed the mill. | The agency claimed the firm opened the mine and closed the mill.
 The stock is moved. | The plan assumes the pump fails and the stock is moved.
 The nurse calls the doctor. | If a patient faints, the nurse calls the doctor.

@@ -1,9 +1,12 @@
-"""The check of negation: each clause is denied on both sides or on neither."""
+"""The checks of negation and modality: not, never, may, must, should, need not."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from certirag.verification.lexical.alignment import complementary
 from certirag.verification.lexical.comparison import CheckFinding, Comparison
+from certirag.verification.lexical.predicate_clauses import Clause, Parsed
 
 
 def polarity(comparison: Comparison) -> list[CheckFinding]:
@@ -68,3 +71,45 @@ def _negative_subject(comparison: Comparison, number: int) -> int:
     if not subject or subject[0] == 0:
         return 0
     return int(comparison.evidence.tokens[subject[0] - 1].text.lower() in {"no", "neither"})
+
+
+# (evidence, claim) pairs of modality that a claim may use without saying more.
+_MODAL_OK: Final = frozenset(
+    {
+        ("must", "need"), ("need", "must"), ("must", "plain"), ("plain", "must"),
+        ("need", "plain"), ("plain", "need"), ("must", "should"), ("need", "should"),
+        ("plain", "may"), ("may", "might"), ("plain", "might"),
+    }
+)  # fmt: skip
+_MODAL_OK_NEGATED: Final = frozenset(
+    {
+        ("must", "may"), ("may", "must"), ("must", "plain"), ("plain", "must"), ("may", "plain"),
+        ("plain", "may"), ("ban", "may"), ("ban", "must"), ("may", "ban"), ("must", "ban"),
+        ("plain", "ban"), ("ban", "plain"), ("exempt", "need"), ("need", "exempt"),
+    }
+)  # fmt: skip
+
+
+def modality(comparison: Comparison) -> list[CheckFinding]:
+    """May is not must, can is not does, should is not must, need not is not must not."""
+    findings = []
+    for number, clause in enumerate(comparison.claim.clauses):
+        home = comparison.counterpart(number)
+        if home < 0:
+            continue
+        other = comparison.evidence.clauses[home]
+        if clause.modality == other.modality or clause.verb is None:
+            continue
+        pair = (other.modality, clause.modality)
+        negated = _denials(comparison.claim, clause) % 2 or clause.modality in {"ban", "exempt"}
+        allowed = _MODAL_OK_NEGATED if negated else _MODAL_OK
+        if pair not in allowed:
+            opposes = {"ban", "exempt"} & set(pair) != set() and not negated
+            findings.append(CheckFinding("modality", f"{pair[1]} against {pair[0]}", opposes))
+    return findings
+
+
+def _denials(parsed: Parsed, clause: Clause) -> int:
+    """Count the negations up to the verb: "may take shares instead of cash" does not turn "may"."""
+    last = len(parsed.tokens) if clause.verb is None else clause.verb + 1
+    return sum(parsed.tokens[at].kind == "negation" and at <= last for at in clause.tokens)

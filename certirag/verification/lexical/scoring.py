@@ -45,6 +45,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     checks.restrictors,
     checks.opposites,
     polarity.polarity,
+    polarity.modality,
     checks.order,
     sides.sides,
     sides.joints,
