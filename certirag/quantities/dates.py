@@ -24,7 +24,7 @@ _DASHES = ("-", "–", "—")
 # "May" and "March" are words of other kinds too: alone they need one of these before them.
 _BEFORE_MONTH = word_set(
     "in of since until till from by to through every each mid late early last next before after "
-    "during and"
+    "during and between"
 )
 _YEAR_CUES = word_set(
     "in since during for of by until till from year fiscal before after through to and the its "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from certirag.quantities.dates import year_of
+from certirag.quantities.dates import temporals_at, year_of
 from certirag.quantities.figure_tokens import Tokens, ends_cleanly, word_set
 from certirag.quantities.units import SCALES, unit_at
 
@@ -81,7 +81,8 @@ def _named_model(tokens: Tokens, index: int) -> int:
         return 0
     counted = following.lower.endswith("s") and following.lower not in _VERBS
     ranged = following.text in ("-", "–", "/", "%") or following.lower in ("to", "or", "and", "of")
-    if counted or ranged or tokens.at(index + 3).lower in ("to",):
+    dated = temporals_at(tokens, index + 1)  # "from Monday 4 May"
+    if counted or ranged or dated or tokens.at(index + 3).lower in ("to",):
         return 0
     return _name_end(tokens, index + 1)
 

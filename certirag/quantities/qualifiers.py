@@ -37,7 +37,7 @@ _BEFORE = {
     for phrase in phrases.split("|")
 }
 _FLIPPED = {"more_than": "at_most", "less_than": "at_least"}
-_NEGATIONS = word_set("not no never cannot without nor neither")
+_NEGATIONS = word_set("not no never cannot without nor neither nobody none")
 _MORE_WORDS = word_set("more over above older longer later higher greater up upwards")
 _LESS_WORDS = word_set("less fewer under below younger shorter earlier lower")
 _FILLERS = frozenset(("a", "an", "the", "total", "of", "about"))
