@@ -78,7 +78,13 @@ def decide(rows: Sequence[Row], verifier_name: str = "") -> dict[str, tuple[Piec
     candidates: list[Candidates] = []
     for row in rows:
         own = chunks_of(row, split)
-        draft = claims_from_draft("", row["claim"], split, max_claims=settings.max_claims)
+        draft = claims_from_draft(
+            "",
+            row["claim"],
+            split,
+            max_claims=settings.max_claims,
+            sentences={span.sentence for chunk in own for span in chunk.spans},
+        )
         pieces = [replace(claim, id=f"{row['id']}/{claim.id}") for claim in draft.claims]
         candidates.extend(
             choose_candidates(

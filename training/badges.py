@@ -176,7 +176,13 @@ def _decided(
     candidates: list[Candidates] = []
     for number, row in enumerate(rows):
         own = _chunks(f"row-{number}", row, split)
-        draft = claims_from_draft("", row.hypothesis, split, max_claims=settings.max_claims)
+        draft = claims_from_draft(
+            "",
+            row.hypothesis,
+            split,
+            max_claims=settings.max_claims,
+            sentences={span.sentence for chunk in own for span in chunk.spans},
+        )
         named = [replace(claim, id=f"{number}/{claim.id}") for claim in draft.claims]
         candidates += choose_candidates(
             named, own, max_spans=settings.max_spans_per_claim, max_pairs=settings.max_pairs

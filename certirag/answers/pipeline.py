@@ -130,9 +130,14 @@ def verify_draft(
     with received(services, "draft", question=question, draft=text) as request:
         progress("Splitting the draft into claims", 1, 5)
         with services.stage("compile"):
-            cited = read_citations(text, cited_sources(index.chunks()))
+            chunks = index.chunks()
+            cited = read_citations(text, cited_sources(chunks))
             plain = claims_from_draft(
-                question, cited.text, services.split, max_claims=services.settings.max_claims
+                question,
+                cited.text,
+                services.split,
+                max_claims=services.settings.max_claims,
+                sentences={s.sentence for c in chunks for s in c.spans if s.visible},
             )
             own = citations_of(plain.claims, cited)
             claim_ir = with_marks(plain, cited)

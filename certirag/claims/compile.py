@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final
 
 from certirag.claims.lists import lead_stem, list_item
@@ -30,17 +30,23 @@ _OPENERS: Final = re.compile(
 
 
 def claims_from_draft(
-    question: str, draft: str, split: SentenceSplitter, *, max_claims: int
+    question: str,
+    draft: str,
+    split: SentenceSplitter,
+    *,
+    max_claims: int,
+    sentences: Container[str] = (),
 ) -> ClaimIR:
     """Return the claims of *draft* in order, c1, c2, …; an empty draft has none.
 
     *split* cuts one paragraph into sentences. At most *max_claims* checkable claims are kept;
     ``dropped`` names each one that the cap left out. ``draft[draft_start:draft_end]`` is the
-    clause a claim comes from.
+    clause a claim comes from. What is word for word one of the documents' *sentences* is one
+    claim, whatever it states: a quotation (docs/adr/0019-quotations-are-kept-whole.md).
     """
     claims: list[Claim] = []
     for statement in _statements(draft, split):
-        claims.extend(statement_claims(statement))
+        claims.extend(statement_claims(statement, quoted=statement.text.strip() in sentences))
     return capped(question, claims, generator="draft", draft=draft, max_claims=max_claims)
 
 

@@ -51,8 +51,11 @@ def moved(old: str, new: str, places: Sequence[int]) -> tuple[int, ...]:
     return (*places[:head], *gap, *places[len(old) - tail :])
 
 
-def statement_claims(statement: Statement) -> tuple[Claim, ...]:
-    """Return the claims of one sentence in order, without ids."""
+def statement_claims(statement: Statement, *, quoted: bool = False) -> tuple[Claim, ...]:
+    """Return the claims of one sentence in order, without ids; one alone if it is *quoted*."""
+    if quoted:
+        text = statement.text.strip()
+        return (make_claim(text, statement.start, statement.end, statement.given, quoted=True),)
     return tuple(_piece_claim(piece, statement) for piece in split_claims(statement.text))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -99,15 +99,13 @@ _STOP: Final = frozenset(
 # A span that shares at least this part of a claim's content words speaks of the same matter:
 # leaving it unscored could hide a contradiction.
 NEEDED_SHARE: Final = 0.6
-# The sets of spans that the search for a smallest one may judge for a claim: of two, of three,
-# and the parts of a sufficient set of three that were not among the sets of two.
-MOST_PAIR_SETS: Final = 5
-MOST_TRIPLE_SETS: Final = 3
-MOST_PARTS: Final = 2
-# Pairs kept back for each claim: the sets of two and one reading without the evidence. Sets of
-# three are paid for by what a claim's share of the budget leaves over, so that single spans,
-# where contradictions show, are never given up for them.
-EXTRA_PAIRS: Final = MOST_PAIR_SETS + 1
+# The sentences beside so many of the best ones are scored too: a claim in other words often rests on
+# one that shares no word with it, together with one that does.
+READ_AROUND: Final = 3
+# The sets of spans that the search for a smallest one may judge for a claim.
+MOST_SETS: Final = 5
+# Pairs kept back for each claim: those sets and one reading without the evidence.
+EXTRA_PAIRS: Final = MOST_SETS + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +141,8 @@ def choose_candidates(
 ) -> tuple[Candidates, ...]:
     """Return for each claim its candidate spans, best first, under both caps.
 
+    They are the spans that share a word with the claim, and those beside the best of them.
+
     Spans that a reader cannot see are never candidates. *max_pairs* counts everything that the
     verifier is asked, `EXTRA_PAIRS` a claim included, and is shared evenly, so that a late
     claim is not starved by an early one. Ties fall to document order, so equal
@@ -175,11 +175,30 @@ def choose_candidates(
             ),
         )
         related = [c for c in ranked if c.share > 0.0]
-        rest = related[budget:]
+        best = related[:READ_AROUND]
+        ordered = [*best, *_beside(best, related), *related[READ_AROUND:]]
+        rest = ordered[budget:]
         needed = sum(c.share >= NEEDED_SHARE for c in rest)
-        kept = tuple(related[:budget])
+        kept = tuple(ordered[:budget])
         chosen.append(Candidates(claim, kept, len(rest), needed, share - len(kept)))
     return tuple(chosen)
+
+
+def _beside(best: Sequence[Candidate], related: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Yield the spans next to *best* that share no word with the claim: what they say may complete it."""
+    known = {(c.chunk.chunk_id, c.span.span_id) for c in related}
+    for one in best:
+        for span in neighbours(one.chunk, one.span):
+            if (one.chunk.chunk_id, span.span_id) not in known:
+                known.add((one.chunk.chunk_id, span.span_id))
+                yield Candidate(one.chunk, span, 0.0)
+
+
+def neighbours(chunk: EvidenceChunk, span: SentenceSpan) -> tuple[SentenceSpan, ...]:
+    """Return the visible spans of *chunk* before and after *span*."""
+    seen = [other for other in chunk.spans if other.visible]
+    at = seen.index(span)
+    return (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])
 
 
 def _share(weights: dict[str, float], own: frozenset[str], around: frozenset[str]) -> float:

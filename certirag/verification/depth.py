@@ -135,7 +135,8 @@ def _look(c: Candidates, route: Route) -> _Look:
         depth = "MEDIUM"  # a comparison is looked up in two places, which takes a search for sets
     read = c
     if depth == "HIGH":
-        kept = tuple(s for i, s in enumerate(c.chosen) if i < HIGH_SPANS or _needed(s))
+        best = [s for s in c.chosen if s.share][:HIGH_SPANS]
+        kept = tuple(s for s in c.chosen if s in best or _needed(s))
         left = len(c.chosen) - len(kept)
         read = replace(c, chosen=kept, dropped=c.dropped + left, spare=0)
     return _Look(c, depth, read)

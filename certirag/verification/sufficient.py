@@ -1,19 +1,18 @@
 """Scored spans in, the smallest set of them that reaches the target out (CertiRAG seed §7.2).
 
-The search is greedy and stops at the first size that suffices, each size one batch for all claims:
+The search stops at the first size that suffices, each size one batch for all claims:
   (1) single spans, which the caller has judged already;
-  (2) two spans: the best one with each partner that says what it leaves unsaid;
-  (3) three spans: the best two with each span that adds most;
-  (4) the parts of a set of three that were never judged: a member without which the rest still
-      reaches the target is dropped, so that every span in a certificate is needed there.
+  (2) what the claim was taken from, and two spans that stand side by side; for a comparison,
+      which is looked up in two places, the best one with each that says something else.
+Sentences that never stood together are no proof of anything else: a network was seen to join them
+to claims that the document denies in between (docs/adr/0028-sentences-side-by-side.md).
 A claim's own share of the pair budget bounds the search (`candidates.Candidates.spare`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Final
 
 from certirag.core.claim import Claim, RiskClass
@@ -21,12 +20,11 @@ from certirag.core.text import joined_evidence, reading_window, shared_context
 from certirag.ports import Judgement, Pair, Verifier
 from certirag.verification.asserted import reservations
 from certirag.verification.candidates import (
-    MOST_PAIR_SETS,
-    MOST_PARTS,
-    MOST_TRIPLE_SETS,
+    MOST_SETS,
     Candidate,
     Candidates,
     content_words,
+    neighbours,
 )
 from certirag.verification.judge import judge_pairs
 
@@ -34,10 +32,6 @@ from certirag.verification.judge import judge_pairs
 ATTACH_TARGET: Final = 0.85
 # A comparison is looked up in two places (RFC-0004 §6.2); every other class in one.
 _WANTED: Final[dict[RiskClass, int]] = {"comparative_claim": 2}
-# What a word outside the claim that two spans share, and standing in one chunk, are worth beside
-# the share of the claim's words that a partner adds: enough to order partners that add as much.
-_BRIDGE: Final = 0.25
-_NEAR: Final = 0.25
 
 Members = tuple[Candidate, ...]
 
@@ -76,33 +70,27 @@ def attached_sets(
 
     *single* holds each claim's judged spans, in the order of *candidates*. Where no set reaches
     `ATTACH_TARGET`, the best single span is attached, so that the record shows how far it fell
-    short. At most three calls of *verifier*, each with the pairs of all claims.
+    short. At most one call of *verifier*, with the pairs of all claims.
     """
     judged = [list(sets) for sets in single]
-    steps: tuple[Callable[[Candidates, Sequence[SpanSet]], list[Members]], ...]
-    steps = (_pairs_to_try, _triples_to_try, _parts_to_try)
-    for to_try in steps:
-        asked = [
-            (at, members) for at, c in enumerate(candidates) for members in to_try(c, judged[at])
-        ]
-        pairs = [pair_of(candidates[at].claim, members) for at, members in asked]
-        for (at, members), judgement in zip(asked, judge_pairs(verifier, pairs), strict=True):
-            judged[at].append(SpanSet(members, judgement))
+    asked = [(at, members) for at, c in enumerate(candidates) for members in _to_try(c, judged[at])]
+    pairs = [pair_of(candidates[at].claim, members) for at, members in asked]
+    for (at, members), judgement in zip(asked, judge_pairs(verifier, pairs), strict=True):
+        judged[at].append(SpanSet(members, judgement))
     return tuple(_attached(c, sets) for c, sets in zip(candidates, judged, strict=True))
 
 
-def _pairs_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:
-    """Return the sets worth judging where one span does not suffice: what it was taken from, and two."""
+def _to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:
+    """Return the sets worth judging where no single span suffices."""
     ranked = _ranked(judged)
     if len(ranked) < 2 or _sufficient(c, judged) is not None:
         return []
-    first = ranked[0].members
-    partners = _partners(c, first, ranked[1:])
-    sets = [_in_order((*first, p)) for p in partners]
     own = _taken_from(c)
-    if len(own) > 1:
-        sets = [own, *(s for s in sets if s != own)]
-    return sets[: max(0, min(MOST_PAIR_SETS, c.spare - 1))]
+    sets = [own] if len(own) > 1 else []
+    if _WANTED.get(c.claim.risk_class, 1) > 1:
+        sets += _compared(ranked)
+    sets += _side_by_side(c.claim, judged)
+    return list(dict.fromkeys(sets))[: max(0, min(MOST_SETS, c.spare - 1))]
 
 
 def _taken_from(c: Candidates) -> Members:
@@ -113,31 +101,6 @@ def _taken_from(c: Candidates) -> Members:
 
 
 _MOST_TAKEN: Final = 12  # a line that leads into a list, and the items of it
-
-
-def _triples_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:
-    """Return the sets of three worth judging where no two spans suffice.
-
-    A third span is tried only when it adds something to the two, and only while the budget
-    covers the parts of the set too.
-    """
-    pairs = _ranked([s for s in judged if len(s.members) == 2])
-    allowed = min(MOST_TRIPLE_SETS, c.spare - 1 - len(pairs) - MOST_PARTS)
-    if not pairs or allowed < 1 or _sufficient(c, judged) is not None:
-        return []
-    best = pairs[0].members
-    others = [s for s in _ranked(judged) if len(s.members) == 1 and s.members[0] not in best]
-    added = [p for p in _partners(c, best, others) if _gain(c.claim, best, p) > 0.0]
-    return [_in_order((*best, p)) for p in added[:allowed]]
-
-
-def _parts_to_try(c: Candidates, judged: Sequence[SpanSet]) -> list[Members]:
-    """Return the parts of the sufficient set that were not judged: one of them may suffice."""
-    found = _sufficient(c, judged)
-    if found is None or len(found.members) < 3:
-        return []
-    known = {s.members for s in judged}
-    return [part for part in combinations(found.members, 2) if part not in known]
 
 
 def _attached(c: Candidates, judged: Sequence[SpanSet]) -> SpanSet | None:
@@ -179,41 +142,35 @@ def _leads_elsewhere(members: Members) -> bool:
     return several and any(member.span.sentence.endswith(":") for member in members)
 
 
-def _partners(c: Candidates, first: Members, others: Sequence[SpanSet]) -> list[Candidate]:
-    """Return the spans to try beside *first*, those that add most ahead.
-
-    Only spans under the same headings of one document go together: read side by side, those of two
-    would stand under neither's own, and what a network makes of sentences that never stood together
-    is a guess. Where a class asks for several pieces of evidence, they may be of several documents,
-    and the best-scored spans with other words come first, for there each must speak for the claim.
-    """
-    said = {member.span.sentence for member in first}
-    several = _WANTED.get(c.claim.risk_class, 1) > 1
-    place = {member.chunk.doc_id: member.chunk.context for member in first}
-    spans = [
-        span
-        for span in (s.members[0] for s in others)
-        if span.span.sentence not in said
-        and place.get(span.chunk.doc_id, span.chunk.context if several else None)
-        == span.chunk.context
+def _side_by_side(claim: Claim, judged: Sequence[SpanSet]) -> list[Members]:
+    """Return each two spans of which one follows the other, those with most of the claim's words first."""
+    spans = {(m.chunk.chunk_id, m.span.span_id): m for s in judged for m in s.members}
+    wanted = content_words(claim.text)
+    pairs = [
+        (one, spans[one.chunk.chunk_id, other.span_id])
+        for one in spans.values()
+        for other in neighbours(one.chunk, one.span)
+        if other.start > one.span.start
+        and other.sentence != one.span.sentence
+        and (one.chunk.chunk_id, other.span_id) in spans
     ]
-    if several:
-        return spans
-    return sorted(spans, key=lambda s: -_gain(c.claim, first, s))  # stable: ties by score
+
+    def shared(pair: Members) -> int:
+        return len(wanted & frozenset().union(*(content_words(m.span.sentence) for m in pair)))
+
+    return sorted(pairs, key=shared, reverse=True)
 
 
-def _gain(claim: Claim, first: Members, span: Candidate) -> float:
-    """Say what *span* adds to *first*: the share of the claim's words, a bridge, nearness.
-
-    A bridge is a word that the two share and the claim leaves out, such as the name over which
-    a claim of two steps was drawn together; near is the rest of a thought in the same chunk.
-    """
-    wanted, own = content_words(claim.text), content_words(span.span.sentence)
-    said = frozenset[str]().union(*(content_words(m.span.sentence) for m in first))
-    added = len((wanted & own) - said) / max(1, len(wanted))
-    bridge = _BRIDGE if (own & said) - wanted else 0.0
-    near = _NEAR if any(span.chunk.chunk_id == m.chunk.chunk_id for m in first) else 0.0
-    return added + bridge + near
+def _compared(ranked: Sequence[SpanSet]) -> list[Members]:
+    """Return the best span of a comparison with each other one, of its own headings or another document."""
+    (first,) = ranked[0].members
+    own = first.chunk
+    return [
+        _in_order((first, other))
+        for other in (s.members[0] for s in ranked[1:])
+        if other.span.sentence != first.span.sentence
+        and (other.chunk.doc_id != own.doc_id or other.chunk.context == own.context)
+    ]
 
 
 def _in_order(members: Members) -> Members:

@@ -145,8 +145,8 @@ def test_a_draft_reaches_the_verifier_as_single_claims(
 ) -> None:
     """Neither the question, nor the rest of the draft, nor who wrote it."""
 
-    def generated(question: str, draft: str, split: object, *, max_claims: int) -> ClaimIR:
-        made = claims_from_draft(question, draft, split, max_claims=max_claims)  # type: ignore[arg-type]
+    def generated(*given: object, **options: object) -> ClaimIR:
+        made = claims_from_draft(*given, **options)  # type: ignore[arg-type]
         return replace(made, generator=GENERATOR)
 
     monkeypatch.setattr(pipeline, "claims_from_draft", generated)

@@ -133,3 +133,15 @@ def test_markup_salad_compiles(draft):
     """Broken markup neither fails nor moves a claim outside the draft."""
     for claim in compiled(draft).claims:
         assert 0 <= claim.draft_start < claim.draft_end <= len(draft)
+
+
+def test_what_stands_in_a_document_word_for_word_is_one_claim() -> None:
+    """It may state several facts; a sentence that differs in one character is split as ever."""
+    text = "Notice is given in writing and signed by hand."
+    kept = claims_from_draft("q", text, sentences, max_claims=9, sentences={text})
+    assert [claim.text for claim in kept.claims] == [text]
+    assert kept.claims[0].problems == ()
+    assert (kept.claims[0].draft_start, kept.claims[0].draft_end) == (0, len(text))
+    other = text.replace("hand", "a hand")
+    split = claims_from_draft("q", other, sentences, max_claims=9, sentences={text})
+    assert len(split.claims) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from fakes import chunk_of
@@ -15,9 +16,7 @@ from certirag.core.verdict import VerificationResult
 from certirag.ports import Judgement, Pair
 from certirag.verification.candidates import (
     EXTRA_PAIRS,
-    MOST_PAIR_SETS,
-    MOST_PARTS,
-    MOST_TRIPLE_SETS,
+    MOST_SETS,
     Candidates,
     choose_candidates,
 )
@@ -84,6 +83,11 @@ def documents(*sentences: str) -> list[EvidenceChunk]:
     return [chunk_of(text, place=n) for n, text in enumerate(sentences)]
 
 
+def passage(*sentences: str) -> list[EvidenceChunk]:
+    """Return one document of one chunk that holds the sentences, one behind the other."""
+    return [chunk_of(" ".join(sentences))]
+
+
 def test_one_span_that_suffices_is_attached_alone() -> None:
     """No set is judged where a single span reaches the target."""
     sets = {frozenset([ALPHA]): 0.9, frozenset([ALPHA, BETA]): 0.99}
@@ -93,79 +97,49 @@ def test_one_span_that_suffices_is_attached_alone() -> None:
     assert {len(read) for read in verifier.asked} == {1}
 
 
-def test_two_spans_are_found_where_none_suffices_alone() -> None:
+def test_two_spans_side_by_side_are_found_where_none_suffices_alone() -> None:
     """The pair is recorded with its own score, not with that of a member."""
     sets = {frozenset([ALPHA]): 0.4, frozenset([ALPHA, GAMMA]): 0.93}
-    sentences, result, verifier = measured(sets, documents(ALPHA, BETA, GAMMA, NOISE))
+    sentences, result, verifier = measured(sets, passage(ALPHA, GAMMA, NOISE))
     assert sentences == [ALPHA, GAMMA]
     assert (result.score, result.label) == (0.93, "entailed")
     assert max(len(read) for read in verifier.asked) == 2
+
+
+def test_a_sentence_without_a_word_of_the_claim_completes_the_one_before_it() -> None:
+    """The neighbours of the best spans are scored too, so that a set may hold them."""
+    strange = "Nobody had expected that."
+    sets = {frozenset([ALPHA]): 0.4, frozenset([ALPHA, strange]): 0.93}
+    sentences, result, _ = measured(sets, passage(NOISE, ALPHA, strange))
+    assert sentences == [ALPHA, strange]
+    assert {score.span_id for score in result.all_scores} >= {
+        r.span_id for r in result.best_evidence
+    }
+
+
+def test_sentences_with_another_between_them_are_no_proof() -> None:
+    """A network was seen to join them to claims that what stands between denies."""
+    sets = {frozenset([ALPHA]): 0.4, frozenset([ALPHA, GAMMA]): 0.99}
+    for chunks in (passage(ALPHA, NOISE, GAMMA), documents(ALPHA, GAMMA)):
+        sentences, _, verifier = measured(sets, chunks)
+        assert sentences == [ALPHA]
+        assert frozenset([ALPHA, GAMMA]) not in verifier.asked
 
 
 def test_of_two_sufficient_pairs_the_better_scored_is_attached() -> None:
     """Equal size: the higher score wins."""
     sets = {
         frozenset([ALPHA]): 0.4,
-        frozenset([ALPHA, BETA]): 0.87,
+        frozenset([BETA, ALPHA]): 0.87,
         frozenset([ALPHA, GAMMA]): 0.95,
     }
-    assert measured(sets, documents(ALPHA, BETA, GAMMA))[0] == [ALPHA, GAMMA]
-
-
-def test_three_spans_are_found_over_a_bridge() -> None:
-    """Where no two suffice, the span that adds most to the best two is tried with them."""
-    sets = {
-        frozenset([ALPHA]): 0.4,
-        frozenset([ALPHA, GAMMA]): 0.6,
-        frozenset([ALPHA, BETA, GAMMA]): 0.94,
-    }
-    sentences, result, _ = measured(sets, documents(ALPHA, BETA, GAMMA, NOISE))
-    assert sentences == [ALPHA, BETA, GAMMA]
-    assert result.score == 0.94
-
-
-def test_a_redundant_member_is_dropped() -> None:
-    """A set of three is given up for a part of it that nobody had judged before."""
-    sets = {
-        frozenset([ALPHA]): 0.4,
-        frozenset([ALPHA, GAMMA]): 0.6,
-        frozenset([ALPHA, BETA, GAMMA]): 0.97,
-        frozenset([BETA, GAMMA]): 0.88,
-    }
-    sentences, result, verifier = measured(sets, documents(ALPHA, BETA, GAMMA, NOISE))
-    assert sentences == [BETA, GAMMA]
-    assert result.score == 0.88
-    assert verifier.asked.count(frozenset([ALPHA, GAMMA])) == 1, "judged before, not again"
-
-
-def test_every_attached_member_is_needed() -> None:
-    """Whatever the scores, no part of the attached set was seen to reach the target."""
-    sentences, _, verifier = measured(
-        {frozenset([ALPHA]): 0.4, frozenset([ALPHA, BETA, GAMMA]): 0.94},
-        documents(ALPHA, BETA, GAMMA),
-    )
-    whole = frozenset(sentences)
-    parts = {whole - {one} for one in whole} | {frozenset([one]) for one in whole}
-    assert len(whole) == 3
-    assert parts <= set(verifier.asked)
-
-
-def test_a_part_that_cannot_be_judged_leaves_no_support() -> None:
-    """A set of three that was not shown to be smallest gets the label error."""
-    sets = {
-        frozenset([ALPHA]): 0.4,
-        frozenset([ALPHA, GAMMA]): 0.6,
-        frozenset([ALPHA, BETA, GAMMA]): 0.97,
-    }
-    _, result, _ = measured(sets, documents(ALPHA, BETA, GAMMA), broken=[frozenset([BETA, GAMMA])])
-    assert result.label == "error"
-    assert result.score is None
+    assert measured(sets, passage(BETA, ALPHA, GAMMA))[0] == [ALPHA, GAMMA]
 
 
 def test_where_nothing_suffices_the_best_span_shows_how_far_it_fell_short() -> None:
     """Sets below the target are not attached."""
     sets = {frozenset([BETA]): 0.5, frozenset([ALPHA, BETA]): 0.84}
-    sentences, result, _ = measured(sets, documents(ALPHA, BETA, GAMMA))
+    sentences, result, _ = measured(sets, passage(ALPHA, BETA, GAMMA))
     assert sentences == [BETA]
     assert result.score == 0.5
 
@@ -186,23 +160,13 @@ def test_sentences_of_two_documents_are_one_proof_of_a_comparison_alone() -> Non
     assert measured(sets, chunks, risk="comparative_claim")[0] == [ALPHA, BETA]
 
 
-def test_a_comparison_drops_the_third_and_never_the_second() -> None:
-    """The minimum of the class bounds what may be dropped."""
-    sets = {
-        frozenset([ALPHA]): 0.95,
-        frozenset([ALPHA, BETA, GAMMA]): 0.96,
-        frozenset([BETA, GAMMA]): 0.9,
-    }
-    chunks = documents(ALPHA, BETA, GAMMA)
-    assert measured(sets, chunks, risk="comparative_claim")[0] == [BETA, GAMMA]
-
-
-def test_the_partner_over_a_bridge_comes_before_one_that_repeats() -> None:
-    """With room for one set of two, it is the one that says what the first leaves unsaid."""
+def test_with_room_for_one_set_it_has_most_of_the_words() -> None:
+    """The two sentences that together share most words with the claim are tried first."""
     repeats = [f"The Orlen crane was greased on day {n}." for n in range(5)]
-    chunks = documents(ALPHA, *repeats, GAMMA)
     claim = Claim("c1", TEXT, "fact", "factual_lit_claim")
-    (chosen,) = choose_candidates([claim], chunks, max_spans=20, max_pairs=240)
+    (chosen,) = choose_candidates(
+        [claim], passage(*repeats, ALPHA, GAMMA), max_spans=20, max_pairs=240
+    )
     verifier = Table({frozenset([ALPHA]): 0.4})
     verify_claims([replace(chosen, spare=2)], verifier)
     assert [read for read in verifier.asked if len(read) == 2] == [frozenset([ALPHA, GAMMA])]
@@ -210,7 +174,7 @@ def test_the_partner_over_a_bridge_comes_before_one_that_repeats() -> None:
 
 def test_the_same_sentence_elsewhere_is_no_second_piece_of_evidence() -> None:
     """Sets hold different sentences."""
-    _, _, verifier = measured({frozenset([ALPHA]): 0.4}, documents(ALPHA, ALPHA, BETA))
+    _, _, verifier = measured({frozenset([ALPHA]): 0.4}, passage(ALPHA, ALPHA, BETA))
     for call in verifier.calls[1:]:
         for pair in call:
             read = pair.evidence.split("\n")
@@ -220,7 +184,7 @@ def test_the_same_sentence_elsewhere_is_no_second_piece_of_evidence() -> None:
 def test_the_digest_is_of_the_set_that_was_judged() -> None:
     """What the record says was given is what was given."""
     sets = {frozenset([ALPHA]): 0.4, frozenset([ALPHA, GAMMA]): 0.93}
-    chunks = [chunk_of(f"{ALPHA} {BETA} {GAMMA}", title="Crane file", section="History")]
+    chunks = [chunk_of(f"{BETA} {ALPHA} {GAMMA}", title="Crane file", section="History")]
     sentences, result, verifier = measured(sets, chunks)
     context = shared_context(chunks)
     given = pair_digest(TEXT, joined_evidence(sentences), context, chunks[0].text)
@@ -232,52 +196,55 @@ def test_the_digest_is_of_the_set_that_was_judged() -> None:
 
 
 def test_what_is_only_quoted_proves_nothing_together() -> None:
-    """A set of two chunks has no window; a quoted sentence in it is found out all the same."""
+    """A comparison over two chunks has no window; a quoted sentence in it is found out all the same."""
     sets = {frozenset([ALPHA]): 0.4, frozenset([ALPHA, GAMMA]): 0.93}
     free = [chunk_of(f"{ALPHA} {BETA}"), chunk_of(GAMMA, place=1)]
     quoted = [chunk_of(f'He wrote: "{BETA} {ALPHA} {BETA}"'), free[1]]
-    assert len(measured(sets, free)[0]) == 2
-    assert len(measured(sets, quoted)[0]) == 1
+    assert len(measured(sets, free, risk="comparative_claim")[0]) == 2
+    assert len(measured(sets, quoted, risk="comparative_claim")[0]) == 1
 
 
 @pytest.mark.parametrize("spare", range(12))
 def test_the_spare_pairs_are_never_exceeded(spare: int) -> None:
-    """Sets of two, sets of three, their parts and the reading without evidence all count."""
+    """Sets of two and the reading without evidence count."""
     sentences = [f"The Orlen crane and group {n} have a seat in Bremen." for n in range(9)]
     chunks = [chunk_of(" ".join(sentences), title="Crane file")]
     claim = Claim("c1", TEXT, "fact", "factual_lit_claim")
     (chosen,) = choose_candidates([claim], chunks, max_spans=20, max_pairs=240)
-    threes = {
-        frozenset([a, b, c]): 0.95
-        for a in sentences
-        for b in sentences
-        for c in sentences
-        if len({a, b, c}) == 3
-    }
-    verifier = Table(threes)
+    verifier = Table({frozenset(pair): 0.95 for pair in pairwise(sentences)})
     (result,) = verify_claims([replace(chosen, spare=spare)], verifier)
     assert len(verifier.asked) - len(chosen.chosen) <= max(1, spare)
-    everything = 1 + MOST_PAIR_SETS + MOST_PARTS
-    assert len(result.best_evidence) == (3 if spare > everything else 1)
+    assert len(result.best_evidence) == (2 if spare > 1 else 1)
 
 
-def test_single_spans_are_not_given_up_for_sets_of_three() -> None:
-    """A long answer keeps its spans; a short one has pairs to spare for larger sets."""
+def test_single_spans_are_not_given_up_for_sets() -> None:
+    """A long answer keeps its spans; a short one has pairs to spare."""
     sentences = [f"Crane {n} has its seat in Bremen." for n in range(30)]
     chunks = documents(*sentences)
     many = [Claim(f"c{n}", TEXT, "fact", "factual_lit_claim") for n in range(12)]
     crowded: tuple[Candidates, ...] = choose_candidates(many, chunks, max_spans=20, max_pairs=240)
     assert {(len(c.chosen), c.spare) for c in crowded} == {(20 - EXTRA_PAIRS, EXTRA_PAIRS)}
     (alone,) = choose_candidates(many[:1], chunks, max_spans=20, max_pairs=240)
-    assert alone.spare >= 1 + MOST_PAIR_SETS + MOST_TRIPLE_SETS + MOST_PARTS
+    assert alone.spare >= 1 + MOST_SETS
+
+
+def test_what_stands_beside_the_best_spans_is_within_the_cap() -> None:
+    """Neighbours take the places of the spans that share least."""
+    related = [f"Crane {n} has its seat in Bremen." for n in range(6)]
+    chunks = passage("Nobody saw it.", ALPHA, "Nobody did.", *related)
+    claim = Claim("c1", TEXT, "fact", "factual_lit_claim")
+    (chosen,) = choose_candidates([claim], chunks, max_spans=5, max_pairs=240)
+    assert len(chosen.chosen) == 5
+    assert chosen.dropped == len(related) + 3 - 5
+    assert "Nobody did." in [c.span.sentence for c in chosen.chosen]
 
 
 def test_the_verifier_is_asked_in_few_calls() -> None:
-    """At most five batches, whatever the number of claims."""
-    chunks = documents(ALPHA, BETA, GAMMA, NOISE)
+    """At most three batches, whatever the number of claims."""
+    chunks = passage(NOISE, ALPHA, BETA)
     claims = [Claim(f"c{n}", TEXT, "fact", "factual_lit_claim") for n in range(4)]
     candidates = choose_candidates(claims, chunks, max_spans=20, max_pairs=240)
-    verifier = Table({frozenset([ALPHA, BETA, GAMMA]): 0.94})
+    verifier = Table({frozenset([ALPHA, BETA]): 0.94})
     results = verify_claims(candidates, verifier)
-    assert [len(r.best_evidence) for r in results] == [3, 3, 3, 3]
-    assert len(verifier.calls) <= 5
+    assert [len(r.best_evidence) for r in results] == [2, 2, 2, 2]
+    assert len(verifier.calls) <= 3
