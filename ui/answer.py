@@ -1,4 +1,4 @@
-"""Draws an answer from its signed export: banner, claims with their chips, what is left out."""
+"""Draws an answer from its signed export: its claims first, then how far they go, what is left out."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{32}")
+_SAID_FIRST: Final = frozenset({"RELATED_ONLY", "PARTLY_ANSWERED"})
 _BROKEN: Final = "This record does not hold, so nothing of it is shown: "
 
 
@@ -54,8 +55,13 @@ def show_answer(
         draw_text(f"{_BROKEN}{error}", "error")
         return
     with st.container(key="answer"):
-        _draw_banner(presentation, of_draft=of_draft)
-        _draw_claims(presentation, of_draft=of_draft)
+        # What was broken off before its first badge says nothing about the evidence.
+        if presentation.summary.decision == "REJECT" and not is_under_way(presentation):
+            draw_abstention(presentation, of_draft=of_draft)
+            _draw_shown(presentation)
+        else:
+            _draw_answer(presentation)
+        _draw_others(presentation, of_draft=of_draft)
         if presentation.summary.decision != "REJECT":  # a refusal has them in its own panel
             draw_suggestions(presentation, of_draft=of_draft)
         if mode is Mode.DEBUG:
@@ -64,17 +70,26 @@ def show_answer(
     drawer.open_if_asked(presentation, corpus)
 
 
-def _draw_banner(presentation: Presentation, *, of_draft: bool) -> None:
+def _draw_answer(presentation: Presentation) -> None:
+    """Draw the question and the claims that answer it; the count of them is told below.
+
+    What a reader has to know before reading stands above: that they may not answer, that they answer
+    a part, that the answer was not finished or that documents disagree.
+    """
     summary = presentation.summary
-    # What was broken off before its first badge says nothing about the evidence.
-    if summary.decision == "REJECT" and not is_under_way(presentation):
-        draw_abstention(presentation, of_draft=of_draft)
-        return
-    with st.container(key="banner"):
+    headline = headline_of(presentation)
+    first = summary.reason_code in _SAID_FIRST or is_under_way(presentation)
+    with st.container(key="asked", gap="xsmall"):
         if presentation.question:
-            draw_text(presentation.question, "question", max_lines=6)
-        draw_text(headline_of(presentation), "lead")
+            draw_text(presentation.question, "question" if first else "lead", max_lines=6)
+        if first:
+            draw_text(headline, "lead")
         draw_end(presentation)
+        draw_conflicts(presentation)
+    _draw_shown(presentation)
+    with st.container(key="banner"):
+        if not first:
+            draw_text(headline, "note")
         draw_facts(
             (
                 ("Confidence", summary.confidence.replace("_", " ")),
@@ -82,14 +97,18 @@ def _draw_banner(presentation: Presentation, *, of_draft: bool) -> None:
                 ("Answered", presentation.record.created_at.replace("T", " ")[:16]),
             )
         )
-        draw_conflicts(presentation)
         draw_missing(presentation)
 
 
-def _draw_claims(presentation: Presentation, *, of_draft: bool) -> None:
+def _draw_shown(presentation: Presentation) -> None:
     numbered = numbers_of(presentation)
     for chip in presentation.shown:
         draw_claim(chip, numbered[id(chip.claim)])
+
+
+def _draw_others(presentation: Presentation, *, of_draft: bool) -> None:
+    """Draw what got no badge, folded, and what was left out of the draft."""
+    numbered = numbers_of(presentation)
     folded = presentation.folded
     if folded and presentation.mode is Mode.STRICT:
         with st.expander(f"What we could not verify ({len(folded):d})"):
