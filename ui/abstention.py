@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from certirag.core.judgement import Reference, Suggestion
-from certirag.render import Presentation, oddities
+from certirag.render import Mode, Presentation, oddities
 from certirag.render.draft_text import end_line, is_broken_off
 from certirag.render.judgement_text import (
     DISAGREEMENT,
@@ -43,9 +43,10 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
         if not disagree:
             draw_text(summary.reason or "The rules in force did not allow an answer.", "claim")
         draw_end(presentation)
+        code = ("Reason", summary.reason_code.replace("_", " ").lower())
         draw_facts(
             (
-                ("Reason", summary.reason_code.replace("_", " ").lower()),
+                *([code] if presentation.mode is Mode.DEBUG else []),
                 ("Confidence", summary.confidence.replace("_", " ")),
                 ("Policy", presentation.policy.name),
             )
