@@ -54,7 +54,7 @@ class Settings:
     home: Path = Path("~/.local/share/certirag")
     policy: str = "strict-1"
     embedder: str = "embedded"
-    verifier: str = "cascade:embedded,reading,0.03,1.0,0.74"
+    verifier: str = "cascade:embedded,reading,0.1,1.0,0.74"
     reader: str = "embedded,reading"
     reranker: str = "late-interaction"
     sentences: str = "rules"

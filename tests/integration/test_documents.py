@@ -28,22 +28,22 @@ HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
 # Of the untrue claims how many may be Verified, and of the true ones how many are at least: of 120
 # and 120 in the first two, of 160 and 120 in the last, of 240 and 180 in the others.
 MOST_WRONG = {
-    "documents": 2,
+    "documents": 1,
     "documents_blind": 0,
-    "documents_plain": 1,
+    "documents_plain": 0,
     "documents_unseen": 0,
-    "documents_fresh": 4,
+    "documents_fresh": 3,
     "documents_late": 2,
     "documents_seventh": 1,
 }
 LEAST_RIGHT = {
     "documents": 29,
     "documents_blind": 33,
-    "documents_plain": 32,
-    "documents_unseen": 60,
-    "documents_fresh": 51,
-    "documents_late": 69,
-    "documents_seventh": 39,
+    "documents_plain": 27,
+    "documents_unseen": 54,
+    "documents_fresh": 44,
+    "documents_late": 62,
+    "documents_seventh": 37,
 }
 
 # Of 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.
