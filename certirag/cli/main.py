@@ -8,6 +8,7 @@ output and nothing else there.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -34,19 +35,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return complain("interrupted; nothing was left half written", 130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _stop_printing()
         return 0
     except Exception as error:  # the last line of defence for the reader's eyes
         if os.environ.get("CERTIRAG_TRACEBACK"):
             raise
         if isinstance(error, OSError) and error.filename and error.strerror:
             return complain(f"{error.filename}: {error.strerror}: check the path", 2)
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _stop_printing()
+            return complain("the output: no space left there; make room, or write elsewhere", 2)
         return complain(
             f"unexpected {type(error).__name__}: {error}; "
             "set CERTIRAG_TRACEBACK=1 and run again to see where",
             2,
         )
     return code
+
+
+def _stop_printing() -> None:
+    """Let nothing more be written to a standard output that takes nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _none_empty(given: Sequence[str]) -> None:

@@ -309,6 +309,24 @@ def test_a_log_that_cannot_be_written_shows_no_answer(home: Path, tmp_path: Path
     assert "audit log" in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a device that is full")
+def test_a_full_output_is_one_line(home: Path) -> None:
+    """What the system refuses while an answer is printed is said without a traceback."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "certirag", "keys", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "CERTIRAG_HOME": str(home / "home")},
+        )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "certirag: the output: no space left there; make room, or write elsewhere\n"
+    )
+
+
 def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.Namespace]:
     """Yield what each command sets, by name, at whatever depth."""
     for action in parser._actions:
