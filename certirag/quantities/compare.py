@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from certirag.core.claim import Quantity
 from certirag.quantities.amounts import rate_at
+from certirag.quantities.figure_tokens import tokenize
 from certirag.quantities.figured_sentence import TEMPORAL, Segment, Sentence, token_index
 from certirag.quantities.qualifiers import wording_before
 from certirag.quantities.subject_words import IMPLIED_BOUNDS, IMPLIED_RATES
@@ -23,6 +24,7 @@ _BOUND_WORDS = {
 }
 # The word is money or a mass: which of the two, its sentence says and the verifier reads.
 _POUNDS = (frozenset(("pound", "GBP")), frozenset(("pound", "lb")))
+_PER = frozenset(("per", "a", "an", "each", "every"))
 _WITHIN = Fraction(1, 20)  # "about 30" rounds 29 and not 27, though both round to tens
 _DECIMALS = re.compile(r"[0-9]\.([0-9]+)")
 
@@ -49,10 +51,20 @@ def reading_of(sentence: Sentence, quantity: Quantity, segment: Segment) -> Figu
     implied = frozenset(IMPLIED_RATES[w] for w in lowers if w in IMPLIED_RATES) | frozenset(
         IMPLIED_RATES[w.lower] for w in words if w.lower in IMPLIED_RATES
     )
+    implied |= _rates_told_apart(sentence, quantity)
     index = token_index(sentence.tokens, quantity.start)
     nearly = _is_from_below(sentence, index)
     bound = quantity.qualifier or _implied_bound(sentence, quantity, segment)
     return FigureReading(quantity, base, rate.lstrip("/"), implied, bound, nearly)
+
+
+def _rates_told_apart(sentence: Sentence, quantity: Quantity) -> frozenset[str]:
+    """Return the rates that a cell's header names ("Fee a week: £7") or the sentence opens with."""
+    headers = [c.header for c in sentence.cells if c.value_start <= quantity.start < c.end]
+    tokens = tokenize(headers[0]) if headers else sentence.tokens
+    places = range(1, len(tokens.items)) if headers else range(1)
+    found = {rate_at(tokens, at)[0].lstrip("/") for at in places if tokens.at(at).lower in _PER}
+    return frozenset(rate for rate in found if rate)
 
 
 def _is_from_below(sentence: Sentence, index: int) -> bool:
@@ -109,7 +121,7 @@ def same_dimension(a: Quantity, b: Quantity) -> bool:
     """Say whether two quantities could be confused: the same unit up to exact conversion."""
     if "ordinal" in (a.kind, b.kind):
         return a.kind == b.kind
-    ours, theirs = (base_unit(q.unit.partition("/")[0])[0] for q in (a, b))
+    ours, theirs = (_dimension(q)[0] for q in (a, b))
     return ours == theirs or frozenset((ours, theirs)) in _POUNDS
 
 
@@ -120,9 +132,18 @@ def _number(text: str) -> Fraction | str:
         return text  # ratios, times of day and ambiguous figures compare as text
 
 
+def _dimension(quantity: Quantity) -> tuple[str, Fraction]:
+    """Return the unit that *quantity* converts into, and the factor; "half" is 50 %."""
+    if quantity.kind == "number" and not quantity.unit:
+        value = _number(quantity.value)
+        if isinstance(value, Fraction) and 0 < value < 1:
+            return "%", Fraction(100)
+    return base_unit(quantity.unit.partition("/")[0])
+
+
 def _scaled(quantity: Quantity, text: str) -> Fraction | str:
     value = _number(text)
-    factor = base_unit(quantity.unit.partition("/")[0])[1]
+    factor = _dimension(quantity)[1]
     return value * factor if isinstance(value, Fraction) else value
 
 

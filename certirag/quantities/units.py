@@ -26,11 +26,11 @@ SCALES = {
     "trillion": 10**12, "trillions": 10**12, "tn": 10**12, "trn": 10**12, "dozen": 12,
 }  # fmt: skip
 TIME_UNITS = frozenset(
-    ("second", "minute", "hour", "day", "night", "week", "month", "quarter", "year")
+    ("second", "minute", "hour", "day", "night", "week", "fortnight", "month", "quarter", "year")
 )
 _WORDS = {
     "second": "seconds sec secs", "minute": "minutes min mins",
-    "hour": "hours hr hrs", "day": "days", "night": "nights", "week": "weeks wk wks",
+    "hour": "hours hr hrs", "day": "days", "night": "nights", "week": "weeks wk wks", "fortnight": "fortnights",
     "month": "months mo", "quarter": "quarters", "year": "years yr yrs", "decade": "decades",
     "century": "centuries", "millisecond": "milliseconds msec",
     "mg": "milligram milligrams milligramme milligrammes", "g": "gram grams gramme grammes gm",
@@ -81,7 +81,8 @@ _DECORATION = word_set(
 _TO_BASE: dict[str, tuple[str, Fraction]] = {
     "millisecond": ("second", Fraction(1, 1000)), "minute": ("second", Fraction(60)),
     "hour": ("second", Fraction(3600)), "day": ("second", Fraction(86400)),
-    "week": ("second", Fraction(604800)), "quarter": ("month", Fraction(3)),
+    "week": ("second", Fraction(604800)), "fortnight": ("second", Fraction(1209600)),
+    "quarter": ("month", Fraction(3)),
     "year": ("month", Fraction(12)), "decade": ("month", Fraction(120)),
     "century": ("month", Fraction(1200)), "mg": ("g", Fraction(1, 1000)),
     "mcg": ("g", Fraction(1, 10**6)), "ng": ("g", Fraction(1, 10**9)), "kg": ("g", Fraction(1000)),
