@@ -10,6 +10,7 @@ import streamlit as st
 from certirag.auditing.export_rows import csv_header, csv_line, json_line
 from certirag.auditing.logged_answers import rows
 from certirag.render import visible
+from ui.audit_filters import OUTCOMES
 from ui.audit_opened import draw_opened
 from ui.inert import draw_table
 
@@ -116,7 +117,7 @@ def _label(row: AnswerRow) -> str:
 def _cells(row: AnswerRow) -> tuple[str, ...]:
     of = row.facets
     marks = f"[{revoked_word(row.revoked)}] " if row.revoked else ""
-    decided = f"{of.decision} ({of.reason.replace('_', ' ').lower()})"
+    decided = f"{OUTCOMES.get(of.decision, of.decision)} ({of.reason.replace('_', ' ').lower()})"
     at = of.at[:16].replace("T", " ")
     question = of.question if len(of.question) <= 120 else of.question[:119] + "…"
     return str(row.index), at, decided, f"{of.grounding:.2f}", marks + (question or "a draft")

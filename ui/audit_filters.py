@@ -22,8 +22,10 @@ PERIODS: Final = {
     "Last year": "last-year",
 }
 ANY: Final = "Any"
-ANSWERED: Final = "Answered (ACCEPT or STRIP)"
-DECISION_WORDS: Final = ("Any", "Answered (ACCEPT or STRIP)", "ACCEPT", "STRIP", "REJECT")
+ANSWERED: Final = "Answered at all"
+# The codes stand in exports and on the command line; the page says what they mean.
+OUTCOMES: Final = {"ACCEPT": "Answered whole", "STRIP": "Answered in part", "REJECT": "Refused"}
+DECISION_WORDS: Final = (ANY, ANSWERED, *OUTCOMES.values())
 SCORES: Final = ("Any", "0.25", "0.50", "0.67", "0.80", "0.90", "1.00")
 STATE_WORDS: Final = ("Any", "with a badge", "without a badge", "contradicted")
 ABOUT_HELP: Final = "Whole words of the question, in any order."
@@ -49,7 +51,7 @@ def ask_answers() -> AnswerQuery:
             "Period", tuple(PERIODS), key="audit-period", width=150, persist_state="session"
         )
         decided = st.selectbox(
-            "Decision", DECISION_WORDS, key="audit-decision", width=235, persist_state="session"
+            "Outcome", DECISION_WORDS, key="audit-decision", width=180, persist_state="session"
         )
         below = st.selectbox(
             "Score below", SCORES, key="audit-score", width=110, persist_state="session"
@@ -73,7 +75,8 @@ def ask_answers() -> AnswerQuery:
         trace_id = st.text_input("Trace id", key="audit-trace", persist_state="session")
     if _any():
         st.button("Clear the filters", key="audit-clear", type="tertiary", on_click=clear_filters)
-    chosen = DECISIONS[:2] if decided == ANSWERED else () if decided == ANY else (decided,)
+    meant = {ANY: (), ANSWERED: DECISIONS[:2]}
+    chosen = meant.get(decided) or tuple(code for code in DECISIONS if OUTCOMES[code] == decided)
     return read_query(
         now,
         when=PERIODS.get(period, ""),

@@ -9,6 +9,7 @@ import streamlit as st
 from certirag.auditing.replay import replay_log
 from certirag.bootstrap import load_policy, policy_names
 from ui import services
+from ui.audit_filters import OUTCOMES
 from ui.inert import draw_facts, draw_table, draw_text
 
 if TYPE_CHECKING:
@@ -101,12 +102,16 @@ def _draw_replayed(replays: Sequence[Replay]) -> None:
         st.caption("No badge would be lost: both policies decide alike on these answers.")
 
 
+def _change(one: Replay) -> str:
+    return " → ".join(OUTCOMES.get(code, code) for code in (one.decision, one.becomes))
+
+
 def _draw_claims(rows: Sequence[tuple[Replay, ReplayedClaim]], key: str) -> None:
     with st.container(key=key):
         draw_table(
             ("Trace", "Answer", "Claim", "Because"),
             [
-                (one.trace_id[:8], f"{one.decision} → {one.becomes}", claim.text, claim.reason)
+                (one.trace_id[:8], _change(one), claim.text, claim.reason)
                 for one, claim in rows[:SHOWN]
             ],
         )

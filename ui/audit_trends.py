@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import streamlit as st
 
-from certirag.proof.facets import DECISIONS
+from ui.audit_filters import OUTCOMES
 from ui.charts import draw_weeks
 from ui.inert import draw_table
 
@@ -31,7 +31,7 @@ def draw_trends(log: AuditLog, query: AnswerQuery) -> None:
     draw_weeks(log.trend(query, ("week",)))
     st.caption(
         "Grounding score: the share of an answer's checkable claims that got the badge. The line "
-        "is its mean, the bars are answers by decision."
+        "is its mean, the bars are answers by outcome."
     )
     chosen = st.selectbox(
         "By week and",
@@ -45,14 +45,14 @@ def draw_trends(log: AuditLog, query: AnswerQuery) -> None:
     groups = log.trend(query, (cast("Grouping", GROUPS[words]), "week"))
     with st.container(key="rows-trends"):
         draw_table(
-            (words, "Week", "Answers", "Mean score", *DECISIONS),
+            (words, "Week", "Answers", "Mean score", *OUTCOMES.values()),
             [
                 (
                     (row.group[0] or "none")[:200],
                     row.group[1],
                     str(row.answers),
                     f"{row.grounding:.2f}",
-                    *(str(row.decisions.get(name, 0)) for name in DECISIONS),
+                    *(str(row.decisions.get(name, 0)) for name in OUTCOMES),
                 )
                 for row in groups[:MOST]
             ],

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import streamlit as st
 
-from certirag.proof.facets import DECISIONS
+from ui.audit_filters import OUTCOMES
 
 _WEEK: Final = re.compile(r"[0-9]{4}-W[0-9]{2}")
 # Neutral hues, none of them a badge's: a tall bar is no praise.
@@ -51,11 +51,11 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
                 Bar(
                     x=names,
                     y=[int(row.decisions.get(name, 0)) for row in weeks],
-                    name=name,
+                    name=OUTCOMES[name],
                     marker_color=_COLOURS[name],
                     width=min(0.65, 0.1 + 0.1 * len(weeks)),  # a lone week is no wall
                 )
-                for name in DECISIONS
+                for name in OUTCOMES
             ),
             Scatter(
                 x=names,

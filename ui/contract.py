@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from certirag.core.policy import LEAST_TAU_ENTAIL
 from certirag.render import NOTICE
 from ui import services
 from ui.contract_check import draw_checkers
@@ -51,4 +52,6 @@ def contract_page() -> None:
 def rule_words(rule: str, policy: Policy) -> str:
     """Return what *rule* asks under *policy*, thresholds included, in plain words."""
     values = {k: v for k, v in asdict(policy).items() if isinstance(v, int | float)}
-    return RULE_WORDS[rule].format(**values, **policy.class_minimum)
+    return RULE_WORDS[rule].format(
+        **values, **policy.class_minimum, least_tau_entail=LEAST_TAU_ENTAIL
+    )

@@ -109,9 +109,9 @@ RULE_WORDS: Final[dict[str, str]] = {
     "and nothing else: no question, no draft, no other claim.",
     "class_minimum": "Attached sentences needed: {factual_lit_claim:d} for a plain fact, "
     "{historical_claim:d} for a historical one, {comparative_claim:d} for a comparison, "
-    "{scope_claim:d} for a statement of scope.",
+    "{scope_claim:d} for a statement of limits.",
     "load_bearing": "With the attached sentences taken away, the score falls below "
-    "{tau_entail:.2f}: titles and headings alone do not carry the claim.",
+    "{least_tau_entail:.2f}: titles and headings alone do not carry the claim.",
     "uncontested": "No sentence of another document reaches a contradiction score of "
     "{tau_contest:.2f}.",
 }

@@ -37,6 +37,13 @@ _SCOPE_WORDS: Final = re.compile(
     re.IGNORECASE,
 )
 
+_CLASS_NAMES: Final = {
+    "factual_lit_claim": "a plain fact",
+    "historical_claim": "a statement about the past",
+    "comparative_claim": "a comparison",
+    "scope_claim": "a statement of limits",
+}
+
 
 def evidence(case: Case) -> Finding:
     """1. Enough spans are attached, and each resolves to its exact characters and place."""
@@ -203,14 +210,22 @@ def class_minimum(case: Case) -> Finding:
     risk = case.claim.risk_class
     needed = case.policy.class_minimum[risk]
     spans = {span.sentence for _, span in _attached(case)}
-    words = risk.replace("_", " ")
+    name = _CLASS_NAMES[risk]
     if risk == "comparative_claim" and case.claim.hedges:
         needed = min(needed, 1)  # "or 1 citation + explicit uncertainty"
     if len(spans) < needed:
-        return Finding(False, f"a {words} needs {needed} pieces of evidence, it has {len(spans)}")
+        return Finding(False, f"{name} needs {_pieces(needed)}; {_are(len(spans))} attached")
     if risk == "scope_claim" and not any(_SCOPE_WORDS.search(text) for text in spans):
-        return Finding(False, "a scope claim needs a source that states the scope")
-    return Finding(True, f"a {words} needs {needed}, it has {len(spans)}")
+        return Finding(False, f"{name} needs a source that states the limits itself")
+    return Finding(True, f"{name} needs {_pieces(needed)}; {_are(len(spans))} attached")
+
+
+def _pieces(count: int) -> str:
+    return "1 piece of evidence" if count == 1 else f"{count} pieces of evidence"
+
+
+def _are(count: int) -> str:
+    return "1 is" if count == 1 else f"{count} are"
 
 
 def load_bearing(case: Case) -> Finding:

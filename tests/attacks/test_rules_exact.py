@@ -402,25 +402,25 @@ ROWS: list[tuple[str, Spoil, bool, str]] = [
         False,
         "scored text leave#c1 is not in the record",
     ),
-    ("class_minimum", lambda c: c, True, "a factual lit claim needs 1, it has 1"),
-    ("class_minimum", _both, True, "a factual lit claim needs 1, it has 2"),
+    ("class_minimum", lambda c: c, True, "a plain fact needs 1 piece of evidence; 1 is attached"),
+    ("class_minimum", _both, True, "a plain fact needs 1 piece of evidence; 2 are attached"),
     (
         "class_minimum",
         lambda c: _claim(c, risk_class="comparative_claim"),
         False,
-        "a comparative claim needs 2 pieces of evidence, it has 1",
+        "a comparison needs 2 pieces of evidence; 1 is attached",
     ),
     (
         "class_minimum",
         lambda c: _both(_claim(c, risk_class="comparative_claim")),
         True,
-        "a comparative claim needs 2, it has 2",
+        "a comparison needs 2 pieces of evidence; 2 are attached",
     ),
     (
         "class_minimum",
         lambda c: _claim(c, risk_class="comparative_claim", hedges=("may",)),
         True,
-        "a comparative claim needs 1, it has 1",
+        "a comparison needs 1 piece of evidence; 1 is attached",
     ),
     (
         "class_minimum",
@@ -428,7 +428,7 @@ ROWS: list[tuple[str, Spoil, bool, str]] = [
             _claim(c, risk_class="comparative_claim", hedges=("may",)), best_evidence=()
         ),
         False,
-        "a comparative claim needs 1 pieces of evidence, it has 0",
+        "a comparison needs 1 piece of evidence; 0 are attached",
     ),
     (
         "class_minimum",
@@ -438,15 +438,25 @@ ROWS: list[tuple[str, Spoil, bool, str]] = [
             hedges=("may",),
         ),
         False,
-        "a historical claim needs 2 pieces of evidence, it has 1",
+        "a statement about the past needs 2 pieces of evidence; 1 is attached",
     ),
-    ("class_minimum", _scope("to all"), True, "a scope claim needs 1, it has 1"),
-    ("class_minimum", _scope("UNLESS it rains"), True, "a scope claim needs 1, it has 1"),
+    (
+        "class_minimum",
+        _scope("to all"),
+        True,
+        "a statement of limits needs 1 piece of evidence; 1 is attached",
+    ),
+    (
+        "class_minimum",
+        _scope("UNLESS it rains"),
+        True,
+        "a statement of limits needs 1 piece of evidence; 1 is attached",
+    ),
     (
         "class_minimum",
         _scope(""),
         False,
-        "a scope claim needs a source that states the scope",
+        "a statement of limits needs a source that states the limits itself",
     ),
     (
         "load_bearing",
@@ -562,7 +572,9 @@ def test_one_sentence_that_states_the_scope_is_enough() -> None:
     of = chunk("Leave is granted. It applies to staff.", sentence="Leave is granted.")
     case = _claim(replace(good_case(), chunks={of.chunk_id: of}), risk_class="scope_claim")
     assert RULES["class_minimum"](case).passed is False
-    assert RULES["class_minimum"](_both(case)) == Finding(True, "a scope claim needs 1, it has 2")
+    assert RULES["class_minimum"](_both(case)) == Finding(
+        True, "a statement of limits needs 1 piece of evidence; 2 are attached"
+    )
 
 
 def _two_documents(*, reverse: bool) -> Case:

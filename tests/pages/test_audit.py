@@ -107,7 +107,7 @@ def test_answers_are_asked_for(log, open_page) -> None:
     """By decision, score and words; a filter that asks for nothing says so."""
     at = _view(open_page, "Answers")
     assert all(f"Question {number}?" in html_of(at) for number in range(6))
-    at.selectbox(key="audit-decision").set_value("REJECT").run()
+    at.selectbox(key="audit-decision").set_value("Refused").run()
     assert "Question 1?" in html_of(at)
     assert "Question 2?" not in html_of(at)
     at.selectbox(key="audit-decision").set_value("Any").run()
@@ -248,11 +248,11 @@ def test_an_answer_whose_row_says_otherwise_is_not_shown(log, open_page, monkeyp
 def test_filters_are_kept_while_views_change_and_can_be_cleared(log, open_page) -> None:
     """An auditor asks once, and looks at answers, trends and a replay of the same ones."""
     at = _view(open_page, "Answers")
-    at.selectbox(key="audit-decision").set_value("REJECT").run()
+    at.selectbox(key="audit-decision").set_value("Refused").run()
     at.text_input(key="audit-about").set_value("question").run()
     at.segmented_control(key="audit-view").set_value("Log").run()
     at.segmented_control(key="audit-view").set_value("Trends").run()
-    assert at.selectbox(key="audit-decision").value == "REJECT"
+    assert at.selectbox(key="audit-decision").value == "Refused"
     assert at.text_input(key="audit-about").value == "question"
     assert any(caption.value == "3 answers" for caption in at.caption)
     at.button(key="audit-clear").click().run()
@@ -362,9 +362,9 @@ def test_trends_are_drawn(log, open_page) -> None:
     (chart,) = at.get("plotly_chart")
     figure = json.loads(chart.proto.spec)
     assert [trace["name"] for trace in figure["data"]] == [
-        "ACCEPT",
-        "STRIP",
-        "REJECT",
+        "Answered whole",
+        "Answered in part",
+        "Refused",
         "Mean score",
     ]
     assert figure["data"][0]["x"][0] == "2026-W10"
