@@ -14,6 +14,7 @@ Version 6 was measured on all of them before it was shipped, and so were two tha
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -26,28 +27,20 @@ from certirag.bootstrap import index_of_paths
 from certirag.render import Mode, present
 
 HELD_OUT = Path(__file__).resolve().parents[2] / "fixtures" / "heldout"
-# Of the untrue claims how many may be Verified, and of the true ones how many are at least: of 120
-# and 120 in the first two, of 160 and 120 in the seventh, of 192 and 144 in the eighth, of 240 and 180 in
-# the others.
-MOST_WRONG = {
-    "documents": 1,
-    "documents_blind": 0,
-    "documents_plain": 0,
-    "documents_unseen": 0,
-    "documents_fresh": 3,
-    "documents_late": 2,
-    "documents_seventh": 1,
-    "documents_eighth": 4,
-}
-LEAST_RIGHT = {
-    "documents": 29,
-    "documents_blind": 33,
-    "documents_plain": 27,
-    "documents_unseen": 54,
-    "documents_fresh": 44,
-    "documents_late": 62,
-    "documents_seventh": 37,
-    "documents_eighth": 32,
+# CERTIRAG_WHOLE=1 asks about every document, as the cards of the networks do; else about every other one.
+WHOLE = bool(os.environ.get("CERTIRAG_WHOLE"))
+# Of the untrue claims how many may be Verified, and of the true ones how many are at least: first over
+# every other document, then over all. All are 120 and 120 in the first two, 160 and 120 in the seventh,
+# 192 and 144 in the eighth, 240 and 180 in the others.
+FLOORS = {
+    "documents": ((1, 14), (1, 29)),
+    "documents_blind": ((0, 16), (0, 33)),
+    "documents_plain": ((0, 13), (0, 27)),
+    "documents_unseen": ((0, 27), (0, 54)),
+    "documents_fresh": ((2, 22), (3, 44)),
+    "documents_late": ((1, 31), (2, 62)),
+    "documents_seventh": ((1, 18), (1, 37)),
+    "documents_eighth": ((2, 16), (4, 32)),
 }
 
 # Of 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.
@@ -56,7 +49,7 @@ QUESTIONS = {"documents_late": (31, 2)}
 
 def _rows(name: str) -> list[tuple[Row, bool, str]]:
     found = []
-    for line in (HELD_OUT / f"{name}.jsonl").read_text("utf-8").splitlines():
+    for line in (HELD_OUT / f"{name}.jsonl").read_text("utf-8").splitlines()[:: 1 if WHOLE else 2]:
         one = json.loads(line)
         title, _, text = one["document"].removeprefix("# ").partition("\n")
         for number, (claim, true, kind) in enumerate(one["claims"]):
@@ -72,13 +65,13 @@ def _rows(name: str) -> list[tuple[Row, bool, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MOST_WRONG)
+@pytest.mark.parametrize("name", FLOORS)
 def test_few_untrue_claims_are_verified_and_not_fewer_true_ones(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The share of untrue claims is near nought; that of true ones is what wants to grow."""
     rows = _rows(name)
-    assert len({row["id"] for row, _, _ in rows}) == len(rows) >= 240
+    assert len({row["id"] for row, _, _ in rows}) == len(rows) >= (240 if WHOLE else 120)
     decided = decide([row for row, _, _ in rows])
     verified = [
         (row, true, kind) for row, true, kind in rows if wholly_verified(decided[row["id"]])
@@ -92,8 +85,9 @@ def test_few_untrue_claims_are_verified_and_not_fewer_true_ones(
             f"\n{name}: untrue claims Verified {len(wrong)} of {len(rows) - asked.total()}, "
             f"true ones {right.total()} of {asked.total()} ({by_kind})"
         )
-    assert len(wrong) <= MOST_WRONG[name]
-    assert right.total() >= LEAST_RIGHT[name]
+    most_wrong, least_right = FLOORS[name][WHOLE]
+    assert len(wrong) <= most_wrong
+    assert right.total() >= least_right
 
 
 def _flat(text: str) -> str:
