@@ -121,7 +121,7 @@ def same_dimension(a: Quantity, b: Quantity) -> bool:
     """Say whether two quantities could be confused: the same unit up to exact conversion."""
     if "ordinal" in (a.kind, b.kind):
         return a.kind == b.kind
-    ours, theirs = (_dimension(q)[0] for q in (a, b))
+    ours, theirs = (base_unit(q.unit.partition("/")[0])[0] for q in (a, b))
     return ours == theirs or frozenset((ours, theirs)) in _POUNDS
 
 
@@ -132,18 +132,9 @@ def _number(text: str) -> Fraction | str:
         return text  # ratios, times of day and ambiguous figures compare as text
 
 
-def _dimension(quantity: Quantity) -> tuple[str, Fraction]:
-    """Return the unit that *quantity* converts into, and the factor; "half" is 50 %."""
-    if quantity.kind == "number" and not quantity.unit:
-        value = _number(quantity.value)
-        if isinstance(value, Fraction) and 0 < value < 1:
-            return "%", Fraction(100)
-    return base_unit(quantity.unit.partition("/")[0])
-
-
 def _scaled(quantity: Quantity, text: str) -> Fraction | str:
     value = _number(text)
-    factor = _dimension(quantity)[1]
+    factor = base_unit(quantity.unit.partition("/")[0])[1]
     return value * factor if isinstance(value, Fraction) else value
 
 

@@ -235,7 +235,6 @@ REFUSED = [
 
 # The same figure in everyday words, and beside each another one that looks like it.
 EVERYDAY = [
-    ("The fare is cut by fifty per cent.", "The fare is cut by forty per cent.", "The fare is cut by half."),
     ("A game may be postponed once.", "A game may be postponed twice.", "A game may be postponed once if all agree."),
     ("It is lent for two weeks.", "It is lent for three weeks.", "It is lent for a fortnight."),
     ("Exercise starts from day four.", "Exercise starts from day five.", "Exercise starts from the fourth day."),
