@@ -53,7 +53,7 @@ def draw_answers(log: AuditLog, query: AnswerQuery, found: int) -> None:
     page = log.search(query, after=starts[-1], limit=PAGE_SIZE)
     with st.container(key="rows-answers"):
         draw_table(
-            ("Entry", "Time (UTC)", "Decision", "Score", "Question"),
+            ("Entry", "Time (UTC)", "Outcome", "Score", "Question"),
             [_cells(row) for row in page.rows],
         )
     with st.container(horizontal=True, vertical_alignment="center", key="audit-turn"):
@@ -117,7 +117,9 @@ def _label(row: AnswerRow) -> str:
 def _cells(row: AnswerRow) -> tuple[str, ...]:
     of = row.facets
     marks = f"[{revoked_word(row.revoked)}] " if row.revoked else ""
-    decided = f"{OUTCOMES.get(of.decision, of.decision)} ({of.reason.replace('_', ' ').lower()})"
+    outcome = OUTCOMES.get(of.decision, of.decision)
+    reason = of.reason.replace("_", " ").lower()
+    decided = outcome if reason == outcome.lower() else f"{outcome} ({reason})"
     at = of.at[:16].replace("T", " ")
     question = of.question if len(of.question) <= 120 else of.question[:119] + "…"
     return str(row.index), at, decided, f"{of.grounding:.2f}", marks + (question or "a draft")

@@ -362,8 +362,8 @@ def test_trends_are_drawn(log, open_page) -> None:
     (chart,) = at.get("plotly_chart")
     figure = json.loads(chart.proto.spec)
     assert [trace["name"] for trace in figure["data"]] == [
-        "Answered whole",
-        "Answered in part",
+        "All verified",
+        "Part left out",
         "Refused",
         "Mean score",
     ]
