@@ -117,9 +117,8 @@ def _label(row: AnswerRow) -> str:
 def _cells(row: AnswerRow) -> tuple[str, ...]:
     of = row.facets
     marks = f"[{revoked_word(row.revoked)}] " if row.revoked else ""
-    outcome = OUTCOMES.get(of.decision, of.decision)
     reason = of.reason.replace("_", " ").lower()
-    decided = outcome if reason == outcome.lower() else f"{outcome} ({reason})"
+    decided = f"{OUTCOMES.get(of.decision, of.decision)} ({reason})"
     at = of.at[:16].replace("T", " ")
     question = of.question if len(of.question) <= 120 else of.question[:119] + "…"
     return str(row.index), at, decided, f"{of.grounding:.2f}", marks + (question or "a draft")

@@ -24,7 +24,7 @@ PERIODS: Final = {
 ANY: Final = "Any"
 ANSWERED: Final = "Not refused"
 # The codes stand in exports and on the command line; the page says what they mean.
-OUTCOMES: Final = {"ACCEPT": "All verified", "STRIP": "Part left out", "REJECT": "Refused"}
+OUTCOMES: Final = {"ACCEPT": "Nothing left out", "STRIP": "Part left out", "REJECT": "Refused"}
 DECISION_WORDS: Final = (ANY, ANSWERED, *OUTCOMES.values())
 SCORES: Final = ("Any", "0.25", "0.50", "0.67", "0.80", "0.90", "1.00")
 STATE_WORDS: Final = ("Any", "with a badge", "without a badge", "contradicted")

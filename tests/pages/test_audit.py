@@ -362,7 +362,7 @@ def test_trends_are_drawn(log, open_page) -> None:
     (chart,) = at.get("plotly_chart")
     figure = json.loads(chart.proto.spec)
     assert [trace["name"] for trace in figure["data"]] == [
-        "All verified",
+        "Nothing left out",
         "Part left out",
         "Refused",
         "Mean score",
