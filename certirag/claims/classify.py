@@ -22,7 +22,7 @@ _HEDGES: Final = re.compile(
 _QUANTITY_HEDGES: Final = frozenset({"about", "around", "nearly", "almost"})
 _COMPARISON: Final = re.compile(
     r"\b(?:more|less|fewer|greater|smaller|higher|lower|larger|longer|shorter|faster|slower|better|"
-    r"worse|cheaper|stronger|weaker|older|newer|safer|earlier|later|bigger|(?!rather\b)\w{3,12}er)\s"
+    r"worse|cheaper|stronger|weaker|older|newer|safer|earlier|later|bigger|rather|\w{3,12}er)\s"
     r"(?:[\w’'-]+\s){0,4}?than\s+(?P<than>\S+(?:\s\S+)?)"
     r"|\bcompared (?:with|to)\b|\bin (?:contrast|comparison) (?:to|with)\b|\bversus\b|\bvs\.?\s"
     r"|\bas \w+ as (?:the |an? )?(?-i:[A-Z])\w+|\boutperform(?:s|ed)?\b|\bunlike\b",
@@ -33,7 +33,7 @@ _ONE_THING: Final = re.compile(
     r"(?:[\d€$£¥(]|one\b|two\b|three\b|four\b|five\b|six\b|seven\b|eight\b|nine\b|ten\b|half\b|"
     r"a (?:day|week|month|year|quarter|third|half|percent)|an hour|twice|once|expected|planned|ever|"
     r"before|previously|usual|normal|necessary|required|that\b|this\b|january|february|march|april|"
-    r"may\b|june|july|august|september|october|november|december|eleven|twelve|twenty|thirty|forty|fifty|sixty|eighty|monday|"
+    r"may\b|june|july|august|september|october|november|december|eleven|twelve|thirty|sixty|monday|"
     r"friday|last\b|in\b)",
     re.IGNORECASE,
 )

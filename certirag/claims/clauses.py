@@ -339,3 +339,27 @@ def _definite(subject: Tokens) -> Tokens:
     definite = plain[0].lower in DEFINITE or named
     quantified = plain[0].lower in {"each", "every"}
     return plain if definite and not quantified else ()
+
+
+# ", which was 7.6% more than a year earlier" measures the figure before it: one statement
+_CHANGES: Final = word_set("more less higher lower up down increase decrease rise fall")
+
+
+def joins_clauses(tokens: Tokens) -> bool:
+    """Say whether *tokens* plainly join two statements, even where they cannot be cut."""
+    if any(t.lower in SUBORDINATORS - {"which", "who", "than", "before", "after"} for t in tokens):
+        return False
+    inside = depths(tokens)
+    for index, token in enumerate(tokens[:-2]):
+        if inside[index] or token.text not in ",;" or clause_verb(tokens[:index]) < 1:
+            continue
+        after = tokens[index + 1]
+        if after.lower in {"which", "who"} and is_finite_next(tokens, index + 1):
+            end = next((i for i in _marks(tokens, ",") if i > index), len(tokens))
+            relative = tokens[index:end]
+            if end == len(tokens) and not _has(relative, LIMITS | _CHANGES):
+                return True
+        joined = after.lower in {"and", "but"} and clause_verb(tokens[index + 2 :]) > 0
+        if joined or (token.text == ";" and clause_verb(tokens[index + 1 :]) > 0):
+            return True
+    return False

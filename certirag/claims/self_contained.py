@@ -25,10 +25,9 @@ _DEMONSTRATIVES: Final = frozenset({"this", "that", "these", "those"})
 _LONE: Final = word_set(
     "both neither either each some many most others another none all several few one"
 )
-# "It is possible that …", "It takes …", "It was Ada who …": this "it" stands for nothing.
+# "It is possible that …", "It takes …": this "it" stands for nothing.
 _EXPLETIVE: Final = re.compile(
-    r"it(?: is| was|['’]s) (?!an?\b|one\b)(?:\S+ ){1,8}who\b"
-    r"|it (?:is|was|will be|may be|can be|has been|is not)(?: also| not| always| now)? "
+    r"it (?:is|was|will be|may be|can be|has been|is not)(?: also| not| always)? "
     r"(?:possible|necessary|important|mandatory|required|forbidden|recommended|known|clear|likely|"
     r"unlikely|illegal|permitted|expected|estimated|advisable|essential)(?: that| to|\b)"
     r"|it (?:takes|costs|rains|seems|appears|follows|depends whether)\b",
@@ -135,7 +134,7 @@ def _points_at_front(tokens: Tokens) -> int:
         is_verb_form(following) and following not in {"use", "work", "time"}
     )
     if first in PERSONAL | _POSSESSIVES | {"them"}:
-        return -1 if first == "it" and _EXPLETIVE.match(render(tokens[:12])) else 0
+        return -1 if first == "it" and _EXPLETIVE.match(render(tokens[:8])) else 0
     if first in _DEMONSTRATIVES | {"such"} and (verb_next or following in PREPOSITIONS | {""}):
         return 0
     if first in _LONE and (following in AUXILIARIES or following in {"of", "must", "may"}):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from certirag.claims.clauses import joins_clauses
 from certirag.claims.self_contained import pointing_words, second_sentence
 from certirag.claims.split import is_table_row, split_claims
 from certirag.text.tokens import clause_verb, finite_verb, tokenize
@@ -136,4 +137,6 @@ def _not_atomic(text: str) -> str:
     pieces = split_claims(text)
     if len(pieces) > 1:
         return f"it states {len(pieces)} facts"
+    if joins_clauses(tokenize(text)):
+        return "it joins two statements"
     return ""

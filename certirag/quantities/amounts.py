@@ -18,16 +18,43 @@ _EVERY = {"daily": "day", "nightly": "night", "weekly": "week", "monthly": "mont
           "quarterly": "quarter", "yearly": "year", "annually": "year", "hourly": "hour"}  # fmt: skip
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
 # "once" counts before these; before a clause it is the conjunction ("once it is approved").
-_AFTER_ONCE = word_set(
-    "by in for at within during with on and or before after only per more if unless"
-)
+_AFTER_ONCE = word_set("by in for at within during with on and or before after only per more")
 _MONEY = frozenset(CURRENCIES.values())
 # With one of these before "from 5 to 8" two figures are told, not a range.
-_CHANGES = (
-    "rose", "ris", "grew", "grow", "increas", "decreas", "fell", "fall", "drop", "declin", "reduc", "went",
-    "go", "mov", "rais", "cut", "climb", "jump", "slip", "improv", "lift", "chang", "widen", "narrow",
-    "expand", "shr", "shrank", "soar", "plung", "low", "up", "down",
-)  # fmt: skip
+_CHANGES = [
+    "rose",
+    "rise",
+    "grew",
+    "grow",
+    "increase",
+    "decrease",
+    "fell",
+    "fall",
+    "drop",
+    "decline",
+    "reduce",
+    "went",
+    "go",
+    "move",
+    "raise",
+    "cut",
+    "climb",
+    "jump",
+    "slip",
+    "improv",
+    "lift",
+    "chang",
+    "widen",
+    "narrow",
+    "expand",
+    "shr",
+    "shrank",
+    "soar",
+    "plung",
+    "low",
+    "up",
+    "down",
+]
 _RATE_FILLERS = word_set("calendar full whole complete working business")
 
 

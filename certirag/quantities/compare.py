@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from certirag.core.claim import Quantity
 from certirag.quantities.amounts import rate_at
-from certirag.quantities.figure_tokens import tokenize
 from certirag.quantities.figured_sentence import TEMPORAL, Segment, Sentence, token_index
 from certirag.quantities.qualifiers import wording_before
 from certirag.quantities.subject_words import IMPLIED_BOUNDS, IMPLIED_RATES
@@ -24,7 +23,6 @@ _BOUND_WORDS = {
 }
 # The word is money or a mass: which of the two, its sentence says and the verifier reads.
 _POUNDS = (frozenset(("pound", "GBP")), frozenset(("pound", "lb")))
-_PER = frozenset(("per", "a", "an", "each", "every"))
 _WITHIN = Fraction(1, 20)  # "about 30" rounds 29 and not 27, though both round to tens
 _DECIMALS = re.compile(r"[0-9]\.([0-9]+)")
 
@@ -51,20 +49,10 @@ def reading_of(sentence: Sentence, quantity: Quantity, segment: Segment) -> Figu
     implied = frozenset(IMPLIED_RATES[w] for w in lowers if w in IMPLIED_RATES) | frozenset(
         IMPLIED_RATES[w.lower] for w in words if w.lower in IMPLIED_RATES
     )
-    implied |= _rates_told_apart(sentence, quantity)
     index = token_index(sentence.tokens, quantity.start)
     nearly = _is_from_below(sentence, index)
     bound = quantity.qualifier or _implied_bound(sentence, quantity, segment)
     return FigureReading(quantity, base, rate.lstrip("/"), implied, bound, nearly)
-
-
-def _rates_told_apart(sentence: Sentence, quantity: Quantity) -> frozenset[str]:
-    """Return the rates that a cell's header names ("Fee a week: £7") or the sentence opens with."""
-    headers = [c.header for c in sentence.cells if c.value_start <= quantity.start < c.end]
-    tokens = tokenize(headers[0]) if headers else sentence.tokens
-    places = range(1, len(tokens.items)) if headers else range(1)
-    found = {rate_at(tokens, at)[0].lstrip("/") for at in places if tokens.at(at).lower in _PER}
-    return frozenset(rate for rate in found if rate)
 
 
 def _is_from_below(sentence: Sentence, index: int) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from certirag.core.claim import QuantityKind
 from certirag.quantities.figure_tokens import Tokens, ends_cleanly, word_set, words_in
-from certirag.quantities.numbers import number_at, ordinal_at
+from certirag.quantities.numbers import ordinal_at
 from certirag.quantities.units import CURRENCIES, TIME_UNITS, unit_at
 
 _NAMES = words_in(
@@ -76,25 +76,11 @@ def _date(year: int, month: int, day: int, text: str, after: int) -> tuple[Tempo
 def _from_number(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     return (
         _clock(tokens, index)
-        or _spoken_clock(tokens, index)
         or _numeric_date(tokens, index)
         or _day_month(tokens, index)
         or _half_or_quarter(tokens, index)
         or _from_year(tokens, index)
     )
-
-
-def _spoken_clock(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
-    """Read "ten in the morning", "three in the afternoon": on the hour, in words."""
-    number = number_at(tokens, index)
-    if number is None or number.next != index + 1 or not 1 <= number.value <= 12:
-        return ()
-    inside, the, part = (tokens.at(number.next + at).lower for at in range(3))
-    shift = {"morning": 0, "afternoon": 12, "evening": 12}.get(part)
-    if (inside, the) != ("in", "the") or shift is None or number.value.denominator != 1:
-        return ()
-    value = int(number.value) % 12 + shift
-    return (Temporal("measure", f"T{value:02}:00", number.next + 3),)
 
 
 def _clock(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
@@ -256,7 +242,7 @@ def _from_word(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     month = _month(tokens, index)
     if month:
         return _month_first(tokens, index, month)
-    spelled = _spelled_day(tokens, index) or _spoken_clock(tokens, index)
+    spelled = _spelled_day(tokens, index)
     if spelled:
         return spelled
     if token.lower in ("fy", "fiscal", "financial", "full"):

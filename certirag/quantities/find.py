@@ -13,15 +13,12 @@ from certirag.quantities.amounts import amounts_at
 from certirag.quantities.dates import temporals_at
 from certirag.quantities.figure_tokens import Tokens, ends_cleanly, tokenize
 from certirag.quantities.identifiers import label_end, run_end
-from certirag.quantities.numbers import Number, exact_text, number_at, ordinal_at
+from certirag.quantities.numbers import exact_text, ordinal_at
 from certirag.quantities.qualifiers import qualifier_of
 from certirag.quantities.row_figures import with_header_units
-from certirag.quantities.units import unit_at
 
 _TEMPORAL = ("date", "year", "period")
 # Before a date these are prepositions of another sense ("growth over 2023", "notes about May").
-_COUNTED_OFF = frozenset(("day", "week", "month"))
-_RATES = frozenset(("per", "a", "each", "every"))
 _NOT_BOUNDS = frozenset(("over", "under", "above", "below", "about", "some", "within"))
 
 
@@ -89,10 +86,7 @@ def _token_count(tokens: Tokens, index: int, end: int) -> int:
 
 
 def _ordinal(tokens: Tokens, index: int) -> tuple[Quantity, ...]:
-    """Read an ordinal that ranks a noun ("third party" and "first, …" rank nothing), or "day four"."""
-    number = _after_its_unit(tokens, index)
-    if number is not None:
-        return (_quantity(tokens, "ordinal", index, number.next, exact_text(number.value)),)
+    """Read an ordinal that ranks a noun ("third party" and "first, …" rank nothing)."""
     number = ordinal_at(tokens, index)
     if number is None or not ends_cleanly(tokens, number.next):
         return ()
@@ -104,16 +98,6 @@ def _ordinal(tokens: Tokens, index: int) -> tuple[Quantity, ...]:
     if number.spelled and tokens.at(index - 1).lower == "at":
         return ()
     return (_quantity(tokens, "ordinal", index, number.next, exact_text(number.value)),)
-
-
-def _after_its_unit(tokens: Tokens, index: int) -> Number | None:
-    """Read the number of "day four", "week 12": it counts off days or weeks as an ordinal does."""
-    unit, before = tokens.at(index - 1), tokens.at(index - 2)
-    if index < 1 or unit.lower not in _COUNTED_OFF or before.lower in _RATES:
-        return None
-    number = number_at(tokens, index)
-    whole = number is not None and not number.literal and number.value.denominator == 1
-    return number if whole and number and not unit_at(tokens, number.next)[0] else None
 
 
 def _quantity(

@@ -39,8 +39,8 @@ _ORDINALS = {
 _PARTS = {"half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6,
           "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}  # fmt: skip
 _PARTS |= {f"{word}s": value for word, value in _PARTS.items() if word not in ("half", "halves")}
-# "one" beside these is a pronoun ("this one", "one is") or none at all ("not one"), not the number 1.
-_NOT_ONE_BEFORE = word_set("this that which no not any every each another")
+# "one" beside these is a pronoun ("this one", "one is"), not the number 1.
+_NOT_ONE_BEFORE = word_set("this that which no any every each another")
 _MAYBE_ONE_BEFORE = word_set("the only next last first")
 _NOT_ONE_AFTER = word_set(
     "is are was were has have had can could may might must shall should will would who that "

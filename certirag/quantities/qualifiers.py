@@ -13,17 +13,17 @@ _AT_LEAST = (
     "minimum|min|min .|no earlier than|not earlier than|not below|not under|≥|> ="
 )
 _AT_MOST = (
-    "up to|at most|no more than|not more than|maximum of|maximum|max|max .|within|inside|no later than|"
+    "up to|at most|no more than|not more than|maximum of|maximum|max|max .|within|no later than|"
     "not later than|no longer than|not longer than|as many as|as much as|not over|not above|"
     "limited to|capped at|≤|< ="
 )
 _MORE = (
     "more than|greater than|longer than|later than|older than|higher than|larger than|bigger than|"
-    "heavier than|hotter than|warmer than|taller than|deeper than|wider than|faster than|over|above|exceed|exceeds|exceeding|exceeded|in excess of|upwards of|>"
+    "heavier than|over|above|exceed|exceeds|exceeding|exceeded|in excess of|upwards of|>"
 )
 _LESS = (
     "less than|fewer than|shorter than|earlier than|younger than|lower than|smaller than|"
-    "lighter than|colder than|cooler than|cheaper than|slower than|narrower than|under|below|<"
+    "lighter than|under|below|<"
 )
 _BEFORE = {
     tuple(phrase.split()): name

@@ -72,6 +72,7 @@ def test_a_quotation_may_state_several_facts(claim, attached) -> None:
         pytest.param(JOINED, [FIRST], id="half of it is attached"),
         pytest.param(JOINED.replace("must not", "must"), [FIRST, SECOND], id="a word is gone"),
         pytest.param(JOINED.replace("30 °C", "35 °C"), [FIRST, SECOND], id="another figure"),
+        pytest.param(JOINED.replace(".", ";", 1), [FIRST, SECOND], id="another mark"),
         pytest.param(JOINED.replace("below", "bеlow"), [FIRST, SECOND], id="a Cyrillic letter"),
         pytest.param(f"{JOINED} {JOINED}", [FIRST, SECOND], id="twice"),
     ],

@@ -33,14 +33,14 @@ WHOLE = bool(os.environ.get("CERTIRAG_WHOLE"))
 # every other document, then over all. All are 120 and 120 in the first two, 160 and 120 in the seventh,
 # 192 and 144 in the eighth, 240 and 180 in the others.
 FLOORS = {
-    "documents": ((1, 16), (1, 30)),
-    "documents_blind": ((0, 18), (0, 34)),
+    "documents": ((1, 15), (1, 29)),
+    "documents_blind": ((0, 18), (0, 33)),
     "documents_plain": ((0, 13), (0, 27)),
-    "documents_unseen": ((0, 27), (0, 58)),
-    "documents_fresh": ((1, 26), (3, 49)),
-    "documents_late": ((2, 31), (2, 65)),
-    "documents_seventh": ((0, 17), (1, 41)),
-    "documents_eighth": ((4, 12), (4, 32)),
+    "documents_unseen": ((0, 25), (0, 54)),
+    "documents_fresh": ((1, 25), (3, 44)),
+    "documents_late": ((2, 30), (2, 62)),
+    "documents_seventh": ((0, 16), (1, 37)),
+    "documents_eighth": ((3, 17), (4, 32)),
 }
 
 # Of 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.

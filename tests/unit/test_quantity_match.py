@@ -36,6 +36,7 @@ FEES = "Members pay $20 in the first year and $10 in the second year."
 SCORE = "The score was 5.7."
 
 FOUND = [
+    ("The camera is lent for two weeks.", "The camera is lent for a fortnight."),
     ("The ten-pound deposit is given back.", "A deposit of £10 is given back."),
     ("The deposit is £10.", "The deposit is ten pounds."),
     ("The parcel weighs ten pounds.", "The parcel weighs 10 lbs."),
@@ -110,6 +111,7 @@ FOUND = [
     ("The fee is $3 for members.", "The fee is $5 for guests and $3 for members."),
 ]
 REFUSED = [
+    ("The camera is lent for three weeks.", "The camera is lent for a fortnight."),
     ("The deposit is twelve pounds.", "The deposit is £10."),
     ("The deposit is ten dollars.", "The deposit is ten pounds."),
     ("The deposit is £10.", "The parcel weighs 10 lbs."),
@@ -231,29 +233,6 @@ REFUSED = [
     ("The score was 57.", "The score was 5,7."),
     ("The score was 5.7.", "The score was 5,7."),
 ]
-
-
-# The same figure in everyday words, and beside each another one that looks like it.
-EVERYDAY = [
-    ("A game may be postponed once.", "A game may be postponed twice.", "A game may be postponed once if all agree."),
-    ("It is lent for two weeks.", "It is lent for three weeks.", "It is lent for a fortnight."),
-    ("Exercise starts from day four.", "Exercise starts from day five.", "Exercise starts from the fourth day."),
-    ("Doors open at ten in the morning.", "Doors open at ten in the evening.", "Doors open at 10:00."),
-    ("Claims are made inside 28 days.", "Claims are made after 28 days.", "Claims are made within 28 days."),
-    ("Fees go on rising from £90 to £96.", "Fees go on rising from £90 to £97.", "Fees rise in May from £90 to £96."),
-    ("Every week the hall is cleaned three times.", "Every day the hall is cleaned three times.",
-     "The hall is cleaned three times a week."),
-    ("The cleaner costs £7 a week.", "The cleaner costs £7 a day.", "Item: cleaner; Costs a week: £7; Deposit: £25"),
-    ("It is never hotter than 120 degrees.", "It is hotter than 120 degrees.", "It is never above 120 degrees."),
-    ("Not one of the thirty snails returned.", "One of the thirty snails returned.", "None of the thirty snails returned."),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("claim", "other", "evidence"), EVERYDAY)
-def test_everyday_figures_are_told_from_others(claim, other, evidence):
-    """An exact figure said as people say it is there, and the one beside it is not."""
-    assert [m for m in unmatched_quantities(claim, [evidence]) if not m.elsewhere] == []
-    assert [m for m in unmatched_quantities(other, [evidence]) if not m.elsewhere]
 
 
 @pytest.mark.parametrize(("claim", "evidence"), FOUND)
