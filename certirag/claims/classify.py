@@ -25,7 +25,7 @@ _COMPARISON: Final = re.compile(
     r"worse|cheaper|stronger|weaker|older|newer|safer|earlier|later|bigger|rather|\w{3,12}er)\s"
     r"(?:[\w’'-]+\s){0,4}?than\s+(?P<than>\S+(?:\s\S+)?)"
     r"|\bcompared (?:with|to)\b|\bin (?:contrast|comparison) (?:to|with)\b|\bversus\b|\bvs\.?\s"
-    r"|\bas \w+ as (?:the |an? )?(?-i:[A-Z])\w+|\boutperform(?:s|ed)?\b|\bunlike\b",
+    r"|\bas \w+ as (?:the |an? )?[A-Z]\w+|\boutperform(?:s|ed)?\b|\bunlike\b",
     re.IGNORECASE,
 )
 # "more than 20 days", "later than June", "than before": a measure of one thing, no second thing.

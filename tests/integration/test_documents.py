@@ -37,9 +37,9 @@ FLOORS = {
     "documents_blind": ((0, 18), (0, 33)),
     "documents_plain": ((0, 13), (0, 27)),
     "documents_unseen": ((0, 25), (0, 54)),
-    "documents_fresh": ((1, 25), (3, 44)),
+    "documents_fresh": ((1, 26), (3, 45)),
     "documents_late": ((2, 30), (2, 62)),
-    "documents_seventh": ((0, 16), (1, 37)),
+    "documents_seventh": ((0, 15), (1, 37)),
     "documents_eighth": ((3, 17), (4, 32)),
 }
 
