@@ -305,8 +305,13 @@ def ingest_paths(
     old one is left as it is.
     """
     from certirag.adapters.index.index_store import IngestReport, stored_corpus, write_corpus
+    from certirag.adapters.index.originals import keeping
+    from certirag.ingest.collect import read_corpus
 
-    corpus = _read(paths, services, progress)
+    with reading_process(services.settings) as read:
+        corpus = read_corpus(
+            paths, limits=read.limits, read=keeping(read, directory), progress=progress
+        )
     reasons = tuple(skipped.reason for skipped in corpus.skipped)
     if not corpus.documents:
         detail = reasons[0] if reasons else "there are no files"
@@ -327,7 +332,11 @@ def index_of_paths(
     paths: Sequence[Path], services: Services, progress: Progress
 ) -> tuple[LocalIndex, tuple[str, ...]]:
     """Return an index in memory of the files in *paths*, and why some were skipped."""
-    return _in_memory(_read(paths, services, progress), services, progress)
+    from certirag.ingest.collect import read_corpus
+
+    with reading_process(services.settings) as read:
+        corpus = read_corpus(paths, limits=read.limits, read=read, progress=progress)
+    return _in_memory(corpus, services, progress)
 
 
 def index_of_uploads(
@@ -339,13 +348,6 @@ def index_of_uploads(
     with reading_process(services.settings) as read:
         corpus = read_uploads(uploads, read=read, progress=progress)
     return _in_memory(corpus, services, progress)
-
-
-def _read(paths: Sequence[Path], services: Services, progress: Progress) -> Corpus:
-    from certirag.ingest.collect import read_corpus
-
-    with reading_process(services.settings) as read:
-        return read_corpus(paths, limits=read.limits, read=read, progress=progress)
 
 
 def reading_process(settings: Settings) -> ReadingProcess:

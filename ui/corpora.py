@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from certirag.adapters.index.originals import original
 from certirag.bootstrap import index_of_uploads
 from certirag.core.text import sha256_hex
 from certirag.errors import InputError
@@ -42,6 +43,15 @@ class Corpus:
     name: str
     index: LocalIndex
     skipped: tuple[str, ...] = ()
+
+
+def original_file(sha256: str) -> bytes | None:
+    """Return the file with that digest, of this session's or kept beside a corpus, or None."""
+    for _, content in _session_documents():
+        if sha256_hex(content) == sha256:
+            return content
+    home = services.indexes_home()
+    return original([home / name for name in services.corpus_names()], sha256)
 
 
 def corpus_label(name: str) -> str:

@@ -96,8 +96,9 @@ def _draw_evidence(
     """Draw what speaks against the claim, then what it stands on or what comes nearest."""
 
     def draw(view: EvidenceView) -> None:
-        _draw_view(view)
-        draw_place_of(view, place_of(view, presentation, corpus))
+        debug = presentation.mode is Mode.DEBUG
+        _draw_view(view, debug=debug)
+        draw_place_of(view, place_of(view, presentation, corpus), offsets=debug)
 
     policy = presentation.policy
     opposing = _opposing(chip)
@@ -160,8 +161,12 @@ def _draw_scores(chip: Chip, presentation: Presentation) -> None:
     draw_text(f"Verifier's label: {result.label.replace('_', ' ')}", "note")
 
 
-def _draw_view(view: EvidenceView) -> None:
+def _draw_view(view: EvidenceView, *, debug: bool) -> None:
     source, rank = view.chunk.source, view.chunk.retrieval.rank
+    found = [
+        f"Chunk {view.chunk.chunk_id}",
+        "Found for this claim" if rank is None else f"Retrieval rank {rank}",
+    ]
     draw_quote(
         view.chunk.text,
         [(view.span.start, view.span.end)],
@@ -169,8 +174,7 @@ def _draw_view(view: EvidenceView) -> None:
         facts=[
             *([f"Page {source.page}"] if source.page is not None else []),
             *([source.section] if source.section else []),
-            f"Chunk {view.chunk.chunk_id}",
-            "Found for this claim" if rank is None else f"Retrieval rank {rank}",
+            *(found if debug else []),
             f"Entailment {_number(view.score.entailed)}",
             f"Contradiction {_number(view.score.contradicted)}",
             *([] if view.span.visible else ["Hidden from readers: no evidence"]),

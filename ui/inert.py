@@ -6,6 +6,7 @@ constants, `inert_html`, `highlight_html` and numbers (tests/architecture/test_d
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal, NewType, Protocol
@@ -90,6 +91,24 @@ def draw_quote(
             f'<div class="cr-facts">{_ready(_facts_markup(facts))}</div></figure>'
         ),
         _oddities_markup([text, title]),
+    )
+
+
+def draw_picture(
+    png: bytes, boxes: Sequence[tuple[float, float, float, float]], *, page: int
+) -> None:
+    """Draw a *page* that we rendered, *boxes* (left, top, width, height, per cent) marked."""
+    marks = "".join(
+        f'<i style="left:{left:.2f}%;top:{top:.2f}%;width:{width:.2f}%;height:{height:.2f}%"></i>'
+        for left, top, width, height in boxes
+    )
+    _put(
+        Markup(
+            f'<figure class="cr-quote"><figcaption class="cr-quote-from">Page {page:d} as printed, '
+            'the quoted words boxed</figcaption><div class="cr-page">'
+            f'<img src="data:image/png;base64,{inert_html(b64encode(png).decode("ascii"))}" '
+            f'alt="Page {page:d} of the document">{_ready(Markup(marks))}</div></figure>'
+        )
     )
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from certirag.core.selector import CannotLocate, locate_in, resolve, selector_of
 from certirag.core.text import Selector
 from ui.inert import draw_facts, draw_table, draw_text
+from ui.original import draw_pages_of
 
 if TYPE_CHECKING:
     from certirag.core.text import EvidenceChunk
@@ -93,18 +94,23 @@ def lost_evidence(
     return next((_CANNOT + place.lost for place in places if place.lost), "")
 
 
-def draw_place_of(view: EvidenceView, place: Place) -> None:
-    """Draw, below a quote, where it stands: folded, save for a sentence that cannot be located."""
+def draw_place_of(view: EvidenceView, place: Place, *, offsets: bool) -> None:
+    """Draw, below a quote, where it stands: folded, save for a sentence that cannot be located.
+
+    *offsets* adds where it begins and ends, counted in characters, bytes and points of the page.
+    """
     if place.lost:
         draw_text(_CANNOT + place.lost, "error", max_lines=4)
     if place.selector is None:
         return
+    draw_pages_of(view)
     with st.expander(WHERE):
         if place.today:
             draw_text(place.today, "note")
         _draw_document(view, place.selector)
-        _draw_offsets(view, place.selector)
-        _draw_boxes(view)
+        if offsets:
+            _draw_offsets(view, place.selector)
+            _draw_boxes(view)
 
 
 def _draw_document(view: EvidenceView, selector: Selector) -> None:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ from certirag.errors import IngestError
 from certirag.ingest.chunk import chunk_document
 from certirag.ingest.extract import Limits, printable
 from certirag.ingest.load import load_document
+from certirag.ingest.pdf_picture import PagePicture, page_picture
 from certirag.ingest.sentences import sentence_splitter
 
 # What reading may take at once, besides what is read already: the readers themselves, and so many
@@ -44,9 +46,13 @@ _FOR_EACH_BYTE: Final = 24
 _MOST_MB: Final = 900
 _KEPT_BELOW: Final = 1_000_000  # bytes; after a larger file a new process begins with a clean heap
 _MADE: Final = {
-    kind.__name__: kind
-    for kind in (Block, Box, ChunkSource, Document, EvidenceChunk, RetrievalScores, SentenceSpan)
+    (kind.__module__, kind.__name__): kind
+    for kind in (
+        *(Block, Box, ChunkSource, Document, EvidenceChunk, RetrievalScores, SentenceSpan),
+        PagePicture,
+    )
 }
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
 _HEADER: Final = struct.Struct(">QQ")
 _SERVE: Final = "from certirag.ingest.apart import serve; serve()"
 _MEMORY: Final = "reading it takes more memory than its size allows; split it or save it anew"
@@ -84,7 +90,28 @@ class ReadingProcess:
 
     def __call__(self, data: bytes, path: str) -> tuple[Document, tuple[EvidenceChunk, ...]]:
         """Return the document that *data*, found under *path*, holds, and its chunks."""
-        name = printable(path)
+        read = self._asked((path, (), False), data)
+        match read:
+            case (Document() as document, tuple(chunks)) if all(
+                isinstance(chunk, EvidenceChunk) for chunk in chunks
+            ):
+                return document, chunks
+        self._end()
+        raise IngestError(f"{printable(path)}: {_ENDED}")
+
+    def picture(
+        self, data: bytes, path: str, boxes: Sequence[Box], *, whole: bool = False
+    ) -> PagePicture:
+        """Return a picture of the page of a PDF on which *boxes* stand (`page_picture`)."""
+        drawn = self._asked((path, tuple(boxes), whole), data)
+        if isinstance(drawn, PagePicture) and drawn.png.startswith(_PNG):
+            return drawn
+        self._end()
+        raise IngestError(f"{printable(path)}: {_ENDED}")
+
+    def _asked(self, request: tuple[str, tuple[Box, ...], bool], data: bytes) -> object:
+        """Return what the process answers to *request*; IngestError for its line or its end."""
+        name = printable(request[0])
         try:
             process = self._process or self._begin()
         except OSError as error:
@@ -101,7 +128,7 @@ class ReadingProcess:
         timer.start()
         try:
             with suppress(BrokenPipeError):  # it ended while it was given the file
-                _send(cast("IO[bytes]", process.stdin), os.fsencode(path), data)
+                _send(cast("IO[bytes]", process.stdin), pickle.dumps(request), data)
             answer, memory = _receive(cast("IO[bytes]", process.stdout), most=_MOST_MB * 1_000_000)
         finally:
             timer.cancel()
@@ -115,13 +142,13 @@ class ReadingProcess:
         if not answer:
             raise IngestError(f"{name}: {_ENDED}")
         try:
-            read, self.peak_memory = _opened(answer), int(memory)
+            read, self.peak_memory = _Unpickler(io.BytesIO(answer)).load(), int(memory)
         except Exception as error:
             self._end()
             raise IngestError(f"{name}: {_ENDED}") from error
         if isinstance(read, str):
             raise IngestError(read)
-        return read
+        return cast("object", read)
 
     def _begin(self) -> subprocess.Popen[bytes]:
         limits = (self.limits.max_bytes, self.limits.max_pages, self.limits.max_seconds)
@@ -145,27 +172,16 @@ class ReadingProcess:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes nothing but documents and chunks of what a process sent that read a hostile file."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module != Document.__module__ or name not in _MADE:
-            message = f"{module}.{name} is no part of a document"
-            raise pickle.UnpicklingError(message)
-        return _MADE[name]
-
-
-def _opened(answer: bytes) -> str | tuple[Document, tuple[EvidenceChunk, ...]]:
-    """Return the document of *answer* and its chunks, or the line that says why there is none.
+    """Makes nothing but documents, chunks and pictures of what read a hostile file.
 
     Raises whatever it may where a process that somebody took over sends something else.
     """
-    read = _Unpickler(io.BytesIO(answer)).load()
-    if isinstance(read, str):
-        return read
-    document, chunks = read
-    if not isinstance(document, Document) or {type(chunk) for chunk in chunks} - {EvidenceChunk}:
-        raise pickle.UnpicklingError("no document and chunks")
-    return document, tuple(chunks)
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _MADE:
+            message = f"{module}.{name} is no part of a document"
+            raise pickle.UnpicklingError(message)
+        return _MADE[module, name]
 
 
 def _without_secrets() -> dict[str, str]:
@@ -181,15 +197,19 @@ def serve() -> None:
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a parser prints is no answer
     while (request := _receive(requests)) != (b"", b""):
-        path, data = os.fsdecode(request[0]), request[1]
+        (path, boxes, whole), data = pickle.loads(request[0]), request[1]  # noqa: S301  # ours
         hold = partial(_hold_to, _READERS_MB * 1_000_000 + _FOR_EACH_BYTE * len(data))
         limits = Limits(most_bytes, most_pages, most_seconds, page_begins=hold)
         _leave_when_overdue(most_seconds)
         hold()
         answer: object
         try:
-            document = load_document(data, path=path, limits=limits)
-            answer = pickle.dumps((document, chunk_document(document, split)))
+            if boxes:
+                read: object = page_picture(data, boxes, whole=whole, name=printable(path))
+            else:
+                document = load_document(data, path=path, limits=limits)
+                read = document, chunk_document(document, split)
+            answer = pickle.dumps(read)
         except IngestError as error:
             answer = pickle.dumps(str(error))
         except MemoryError:

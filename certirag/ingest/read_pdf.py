@@ -26,7 +26,7 @@ from certirag.ingest.pdf_tables import Table, split_tables
 from certirag.ingest.tables import column_names, has_header, row_line
 
 # PDFium is not thread-safe, not even for two documents at a time.
-_PDFIUM: Final = threading.Lock()
+PDFIUM: Final = threading.Lock()
 _MARGIN: Final = 0.09  # of the page's height: where running heads and feet are
 _PAGE_NUMBER = re.compile(
     r"(?:page|p\.|seite)?\s*[-–—]?\s*\d{1,4}\s*(?:(?:of|/)\s*\d{1,4})?\s*[-–—]?", re.I
@@ -41,7 +41,7 @@ def read_pdf(data: bytes, *, name: str, limits: Limits) -> Extract:
 
     Raises IngestError (with *name*) for encrypted or damaged files and for too many pages.
     """
-    with _PDFIUM:
+    with PDFIUM:
         pages, described = _pages(data, name, limits)
     outline = Outline()
     title = _add_blocks(outline, pages)

@@ -34,6 +34,7 @@ LAYOUT = {
     "columns",
     "form",
     "rerun",
+    "cache_data",
     "cache_resource",
     "pagination",
     "Page",
@@ -58,6 +59,7 @@ SAFE = LAYOUT | {
     "text_area",
     "text_input",
     "title",
+    "toggle",
     "update",
 }
 # Keywords that nobody reads: identities, callbacks, measures and the bytes of a download.

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from builders import FACTS, Statement, answer_record, hostile_record
 from gate_cases import POLICY, TRUSTED, export, located
 from page_stage import html_of
+from reportlab.pdfgen.canvas import Canvas
 from streamlit.testing.v1 import AppTest
 
+from certirag.adapters.index.originals import FOLDER, keeping
 from certirag.core.text import Box, EvidenceChunk, sha256_hex
+from certirag.ingest.apart import ReadingProcess
+from certirag.ingest.extract import Limits
 from certirag.proof.certificate import AnswerRecord
 from certirag.render import certify
 from ui.located import WHERE
+from ui.original import NOT_KEPT, NOT_THESE
 
 GRANTED = "cr-status--verified"
 RECORD = answer_record([Statement(FACTS[0]), Statement(FACTS[1])])
@@ -92,6 +99,53 @@ def test_it_says_where_the_sentence_stands() -> None:
         assert cells == [str(first_place), str(last)]
     assert all(f">{number}<" in html for number in ("72.0", "690.2", "523.0", "702.5"))
     assert "annot locate" not in html
+
+
+def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[AnswerRecord, Path]:
+    """Return a record whose first sentence stands in a PDF that a corpus keeps, and that file."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(595, 842))
+    canvas.drawString(72, 700, FACTS[0])
+    canvas.drawString(72, 680, FACTS[1])
+    canvas.save()
+    data, home = buffer.getvalue(), tmp_path / "home"
+    index = home / "indexes" / "leave"
+    with ReadingProcess(Limits()) as read:
+        (chunk,) = keeping(read, index)(data, "leave.pdf")[1]
+    of = answer_record([Statement(FACTS[0]), Statement(FACTS[1])])
+    first = of.retrieval.chunks[0]
+    boxes = next(span.boxes for span in chunk.spans if span.sentence == FACTS[0])
+    source = replace(first.source, page=1, sha256=sha256_hex(data))
+    spans = (replace(first.spans[0], boxes=boxes), *first.spans[1:])
+    chunks = [replace(first, source=source, spans=spans), *of.retrieval.chunks[1:]]
+    monkeypatch.setenv("CERTIRAG_HOME", str(home))
+    return changed(of, chunks), index / FOLDER / source.sha256
+
+
+def test_the_page_is_shown_with_the_words_boxed(tmp_path, monkeypatch) -> None:
+    """A picture from the file itself; without that file, a line that says so and no picture."""
+    of, file = printed(tmp_path, monkeypatch)
+    html = html_of(opened(of))
+    assert "Page 1 as printed" in html
+    assert html.count("data:image/png;base64,") == 1
+    assert GRANTED in html
+    file.write_bytes(b"another file")
+    at = opened(of)
+    assert NOT_KEPT in [caption.value for caption in at.caption]
+    assert "data:image" not in html_of(at)
+
+
+def test_other_words_in_its_place_are_not_shown_as_it(tmp_path, monkeypatch) -> None:
+    """A record whose box lies on another line is not believed."""
+    of, _ = printed(tmp_path, monkeypatch)
+    first = of.retrieval.chunks[0]
+    box = first.spans[0].boxes[0]
+    lower = replace(box, bottom=box.bottom - 20, top=box.top - 20)
+    spans = (replace(first.spans[0], boxes=(lower,)), *first.spans[1:])
+    chunks = [replace(first, spans=spans), *of.retrieval.chunks[1:]]
+    html = html_of(opened(changed(of, chunks)))
+    assert NOT_THESE in html
+    assert "data:image" not in html
 
 
 @pytest.mark.parametrize("spoil", ["none", "another's", "shifted"])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from certirag.adapters.index import originals
 from certirag.adapters.index.index_format import (
     CURRENT,
     GENERATION_NAME,
@@ -156,6 +157,7 @@ def write_corpus(
             _write_generation(directory, generation.name, contents)
             progress("Writing the index", 1, 1)
         _sweep(directory, keep=generation.name)
+        originals.sweep(directory, {document.sha256 for document in corpus.documents})
     reused = len(corpus.chunks) - embedded
     return WriteReport(generation.fingerprint, corpus, embedded, reused, written)
 

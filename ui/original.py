@@ -1,0 +1,109 @@
+"""The page of a PDF as it is printed, with the quoted words boxed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from certirag.bootstrap import reading_process
+from certirag.core.text import Box
+from certirag.errors import IngestError
+from certirag.settings import read_settings
+from ui.corpora import original_file
+from ui.inert import draw_picture, draw_text
+
+if TYPE_CHECKING:
+    from certirag.ingest.pdf_picture import PagePicture
+    from certirag.render import EvidenceView
+
+NOT_KEPT: Final = (
+    "The page cannot be shown: the PDF is not kept here, or has changed since. "
+    "Ingest it again to see it."
+)
+NOT_THESE: Final = "The page cannot be shown: other words stand in this place of it."
+_MOST_PAGES: Final = 2
+_DRAWN_AT_ONCE: Final = threading.Semaphore(2)  # whatever many sessions open at once
+_GAP: Final = 1.5  # points between the words and their box
+
+
+def draw_pages_of(view: EvidenceView) -> None:
+    """Draw the page on which the sentence of *view* is printed, and the next if it goes on there.
+
+    Nothing for documents without pages. A page is drawn only from the very file that was read
+    (by its SHA-256), and only where the sentence's words stand in their boxes.
+    """
+    boxes, source = view.span.boxes, view.chunk.source
+    if not boxes:
+        return
+    data = original_file(source.sha256)
+    if data is None:
+        st.caption(NOT_KEPT)
+        return
+    key = f"page-{view.chunk.chunk_id}-{view.span.span_id}-{view.span.start}"
+    whole = bool(st.session_state.get(key))
+    try:
+        pages = [
+            (page, _picture(source.sha256, page, whole, data))
+            for page in _pages(boxes)[:_MOST_PAGES]
+        ]
+    except IngestError as error:
+        draw_text(str(error), "note", max_lines=4)
+        return
+    if not _are_these(view.span.sentence, [words for _, p in pages for words in p.words]):
+        draw_text(NOT_THESE, "error")
+        return
+    for page, picture in pages:
+        draw_picture(
+            picture.png,
+            [_share(box, picture) for box in page],
+            page=page[0].page,
+        )
+    st.toggle("Show the whole page", key=key)
+
+
+def _pages(boxes: Sequence[Box]) -> list[tuple[Box, ...]]:
+    numbers = dict.fromkeys(box.page for box in boxes)
+    return [tuple(box for box in boxes if box.page == number) for number in numbers]
+
+
+@st.cache_data(scope="session", max_entries=40, show_spinner="Drawing the page")
+def _picture(sha256: str, boxes: tuple[Box, ...], whole: bool, _data: bytes) -> PagePicture:  # noqa: ARG001  # the key
+    with _DRAWN_AT_ONCE, reading_process(read_settings()) as read:
+        return read.picture(_data, "this document", boxes, whole=whole)
+
+
+def _are_these(sentence: str, found: Sequence[str]) -> bool:
+    """Say whether what stands in the boxes is *sentence*; spaces and hyphens do not count.
+
+    The sentence of a table's row (``Column: cell; …``) has the names of its columns besides, which
+    stand in other boxes: there each cell follows the one before it.
+    """
+    rest = _letters(sentence)
+    if _letters("".join(found)) == rest:
+        return bool(rest)
+    if ": " not in sentence or not all(found):
+        return False
+    for cell in filter(None, map(_letters, found)):
+        if cell not in rest:
+            return False
+        rest = rest.partition(cell)[2]
+    return True
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _share(box: Box, picture: PagePicture) -> tuple[float, float, float, float]:
+    """Return where *box* lies in *picture*: left, top, width and height in per cent of it."""
+    width = (picture.right - picture.left) / 100
+    height = (picture.top - picture.bottom) / 100
+    return (
+        (box.left - _GAP - picture.left) / width,
+        (picture.top - box.top - _GAP) / height,
+        (box.right - box.left + 2 * _GAP) / width,
+        (box.top - box.bottom + 2 * _GAP) / height,
+    )
