@@ -22,7 +22,7 @@ from certirag.render.judgement_text import (
     suggestions_of,
 )
 from ui.inert import draw_facts, draw_lines, draw_quote, draw_text
-from ui.question import use_question
+from ui.question import ask_sample
 
 _NO_ANSWER: Final = "No answer: the evidence does not support one"
 
@@ -104,7 +104,7 @@ def draw_missing(presentation: Presentation) -> None:
 
 
 def draw_suggestions(presentation: Presentation, *, of_draft: bool) -> None:
-    """Draw the suggestions that the record carries; on Ask each question goes into the box."""
+    """Draw the suggestions that the record carries; on Ask a click asks one."""
     carried = suggestions_of(presentation)
     if carried.refinements:
         with st.container(key="suggestions"):
@@ -124,11 +124,11 @@ def _draw_suggestion(suggestion: Suggestion, number: int, *, of_draft: bool) -> 
         draw_text(suggestion.because, "note", max_lines=4)
         if plain and not of_draft:
             st.button(
-                "Use this question",
+                "Ask this",
                 key=f"use-{number}",
                 type="tertiary",
-                on_click=use_question,
-                args=(suggestion.query,),
+                on_click=ask_sample,
+                args=(suggestion.query, ""),
             )
 
 

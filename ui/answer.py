@@ -55,6 +55,7 @@ def show_answer(
         draw_text(f"{_BROKEN}{error}", "error")
         return
     with st.container(key="answer"):
+        _draw_otherwise(presentation, floor, corpus)
         # What was broken off before its first badge says nothing about the evidence.
         if presentation.summary.decision == "REJECT" and not is_under_way(presentation):
             draw_abstention(presentation, of_draft=of_draft)
@@ -68,6 +69,15 @@ def show_answer(
             debug.draw_debug(presentation)
         _draw_footer(presentation, export, key)
     drawer.open_if_asked(presentation, corpus)
+
+
+def _draw_otherwise(presentation: Presentation, chosen: Policy, corpus: CorpusLike | None) -> None:
+    """Say where an answer was made otherwise than what is chosen above it now."""
+    of = presentation.record
+    if corpus is not None and of.retrieval.settings.get("corpus") != corpus.fingerprint:
+        st.caption("This was answered over other documents than those chosen above. Ask it again.")
+    if presentation.policy.name != chosen.name:
+        draw_text(f"This was answered under {of.policy.name}; ask again for {chosen.name}.", "note")
 
 
 def _draw_answer(presentation: Presentation) -> None:

@@ -16,6 +16,7 @@ from ui.frame import plain_errors
 from ui.inert import draw_text
 from ui.question import ask_sample, check_sample, draft_box, question_box
 from ui.samples import draw_samples
+from ui.thread import draw_earlier, reopen
 
 ANSWER: Final = "answer_export"
 CHECKED: Final = "checked_export"
@@ -35,6 +36,7 @@ def ask_page() -> None:
         st.rerun()  # the controls wake up, and the claims get their chips
     if not _show_kept(ANSWER, mode, policy, corpus, of_draft=False):
         draw_samples(corpus.name, ask_sample)
+    draw_earlier(ANSWER)
 
 
 def draft_page() -> None:
@@ -68,6 +70,8 @@ def _display(*, busy: bool) -> tuple[Mode, Policy]:
 
 def _show_kept(key: str, mode: Mode, policy: Policy, corpus: Corpus, *, of_draft: bool) -> bool:
     """Draw the answer that this session keeps under *key*; say whether there is one."""
+    with plain_errors():
+        reopen(key)
     run.plant_if_asked(key)
     stopped = run.kept_error(key)
     if stopped:

@@ -45,23 +45,34 @@ def draw_opened(log: AuditLog, trace_id: str) -> None:
     Raises AuditError or CertificateError for an entry that was erased or does not hold; nothing
     of the answer has been drawn then.
     """
-    rows = log.search(AnswerQuery(trace_id=trace_id, parts=True), limit=1).rows
-    if not rows:
+    found = logged(log, trace_id)
+    if found is None:
         draw_text(NOT_THERE, "error")
         return
-    shared = services.shared().services
-    leaf, record = open_answer(log.find(trace_id), shared.trusted)
-    export = export_again(log, trace_id)
-    if not _agrees(rows[0], leaf, record):
-        raise AuditError(OTHERWISE)
-    _draw_standing(log, rows[0])
+    row, leaf, record = found
+    draw_standing(log, row)
     _draw_entry(leaf, record)
     mode = choose_mode()
-    show_answer(export, mode, trusted=shared.trusted, floor=shared.policy)
+    shared = services.shared().services
+    show_answer(export_again(log, trace_id), mode, trusted=shared.trusted, floor=shared.policy)
     st.caption(
         "Download audit JSON gives the signed record with its proof from the newest checkpoint. "
         "How a stranger checks it: Trust contract, Checking us."
     )
+
+
+def logged(log: AuditLog, trace_id: str) -> tuple[AnswerRow, Leaf, AnswerRecord] | None:
+    """Return the answer *trace_id* with its row and its leaf, None where the log has none.
+
+    Raises AuditError or CertificateError for an entry that was erased or does not hold.
+    """
+    rows = log.search(AnswerQuery(trace_id=trace_id, parts=True), limit=1).rows
+    if not rows:
+        return None
+    leaf, record = open_answer(log.find(trace_id), services.shared().services.trusted)
+    if not _agrees(rows[0], leaf, record):
+        raise AuditError(OTHERWISE)
+    return rows[0], leaf, record
 
 
 def _agrees(row: AnswerRow, leaf: Leaf, record: AnswerRecord) -> bool:
@@ -75,7 +86,7 @@ def _agrees(row: AnswerRow, leaf: Leaf, record: AnswerRecord) -> bool:
     )
 
 
-def _draw_standing(log: AuditLog, row: AnswerRow) -> None:
+def draw_standing(log: AuditLog, row: AnswerRow) -> None:
     """Say before anything else that an answer is no longer stood by, and what came after it."""
     if not row.revoked:
         return

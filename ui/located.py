@@ -33,7 +33,10 @@ class DocumentLike(Protocol):
 
 
 class CorpusLike(Protocol):
-    """What is read of an open index."""
+    """What is read of an open index; *fingerprint* is of its content."""
+
+    @property
+    def fingerprint(self) -> str: ...
 
     @property
     def documents(self) -> Sequence[DocumentLike]: ...

@@ -43,17 +43,9 @@ def question_box() -> Asked:
 
 
 def ask_sample(text: str, _question: str) -> None:
-    """Put a sample question into the box and send it (a button's callback)."""
-    st.session_state[_QUESTION] = text
-    st.session_state[_ASKED] = True
-
-
-def use_question(text: str) -> None:
-    """Put a suggested question into the box and do not send it (a button's callback).
-
-    Its words are the documents': a reader looks at them before they are asked in their name.
-    """
+    """Put a sample or suggested question into the box and send it (a button's callback)."""
     st.session_state[_QUESTION] = text[:MAX_QUESTION]
+    st.session_state[_ASKED] = True
 
 
 def draft_box() -> Asked:

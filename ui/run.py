@@ -50,6 +50,7 @@ STAGES: Final[dict[Way, tuple[str, ...]]] = {
         "3 of 3 · Signing and recording",
     ),
 }
+TRACE: Final = "trace"  # in the address: the answer that is shown
 _PLANT: Final = "plant_asked"
 _OWN: Final = "own_answers"
 MOST_OWN: Final = 500
@@ -137,10 +138,26 @@ def own_answers() -> tuple[str, ...]:
     return kept if isinstance(kept, tuple) else ()
 
 
+def keep(key: str, trace_id: str, export: bytes) -> None:
+    """Keep the *export* of the logged answer *trace_id* under *key*, in place of the last one."""
+    st.session_state[key], st.session_state[_trace_key(key)] = export, trace_id
+    st.session_state[_error_key(key)] = ""
+
+
+def kept_trace(key: str) -> str:
+    """Return the trace id of the answer that was last kept under *key*, "" when none was."""
+    kept = st.session_state.get(_trace_key(key), "")
+    return kept if isinstance(kept, str) else ""
+
+
 def kept_error(key: str) -> str:
     """Return what the last run under *key* failed with, "" when it did not: text from outside."""
     kept = st.session_state.get(_error_key(key), "")
     return kept if isinstance(kept, str) else ""
+
+
+def _trace_key(key: str) -> str:
+    return f"{key}_trace"
 
 
 def _error_key(key: str) -> str:
@@ -173,11 +190,13 @@ def _keep(key: str, way: Way, parts: Callable[[], Iterator[SignedAnswer]]) -> No
     st.session_state[key] = b""
     st.session_state[_error_key(key)] = ""
     st.query_params.pop("claim", None)
+    st.query_params.pop(TRACE, None)
     try:
         with services.shared().lock:
             for part in parts():
                 st.session_state[key] = part.export
                 _own(part.trace_id)
+                st.query_params[TRACE] = st.session_state[_trace_key(key)] = part.trace_id
     except AuditError as error:
         begun = _NO_MORE if kept_export(key) else _NO_RECORD[way]
         st.session_state[_error_key(key)] = begun + str(error)

@@ -25,6 +25,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
         trusted=TRUSTED,
         models=(ModelIdentity("verifier", "fake", "1", "0" * 64),),
         writer=None,
+        audit_log=SimpleNamespace(search=lambda *_, **__: SimpleNamespace(rows=())),
     )
     shared = services.Shared(fake)
     monkeypatch.setattr(services, "shared", lambda: shared)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 from builders import FACTS, Statement, answer_export, answer_record
-from gate_cases import export
-from page_stage import STATEMENTS, captions_of, chips_of, html_of
+from gate_cases import TRUSTED, export
+from page_stage import STATEMENTS, captions_of, chips_of, corpus_index, html_of
 
 from certirag.errors import AuditError, VerifierError
+from certirag.proof.certificate import open_export
+from ui import services
 from ui.ask import ANSWER
 
 VERIFIED, UNVERIFIED, CONTRADICTED = "✅ Verified", "⚠️ Unverified", "❌ Contradicted"
@@ -195,3 +197,16 @@ def test_two_claims_of_one_id_are_both_drawn_without_a_badge(open_page, stage) -
     at = _asked(open_page, mode="debug")
     assert not at.exception
     assert chips_of(at) == [UNVERIFIED, UNVERIFIED]
+
+
+def test_an_answer_over_other_documents_or_policies_says_so(open_page, stage, monkeypatch) -> None:
+    """The answer stays when the corpus or the policy above it is changed, and is not taken for one."""
+    other = "This was answered over other documents than those chosen above. Ask it again."
+    at = _asked(open_page)
+    assert other in captions_of(at)
+    index = corpus_index()
+    index.fingerprint = open_export(stage.export, TRUSTED).retrieval.settings.get("corpus")
+    monkeypatch.setattr(services, "open_corpus", lambda _name: index)
+    at = at.run()
+    assert other not in captions_of(at)
+    assert "This was answered under" not in html_of(at)

@@ -27,6 +27,8 @@ from ui import services
 from ui.audit import VIEWS
 from ui.audit_answers import PAGE_SIZE
 from ui.audit_held import compare, held_notes
+from ui.audit_opened import STALE
+from ui.thread import NOT_HERE
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -445,3 +447,63 @@ def test_the_page_can_be_taken_away(log, open_page, monkeypatch) -> None:
     assert not at.get("segmented_control")
     monkeypatch.setenv("CERTIRAG_MAX_CLAIMS", "many")
     assert not services.offers_audit()
+
+
+def _at_address(open_page, trace_id: str, page: str = "ask"):
+    at = open_page(page, trace=trace_id)
+    assert not at.exception
+    return at
+
+
+@pytest.mark.parametrize("page", ["ask", "draft"])
+def test_the_address_of_an_answer_shows_it_again(log, open_page, page: str) -> None:
+    """In a session that never asked it, its badge derived again; the drawer opens by it too."""
+    at = _at_address(open_page, f"{2:032x}", page)
+    assert "cr-status--verified" in html_of(at) or any("Verified" in b.label for b in at.button)
+    assert at.query_params["trace"] == f"{2:032x}"
+    opened = open_page(page, trace=f"{2:032x}", claim="c1")
+    assert "Evidence it stands on" in [heading.value for heading in opened.subheader]
+
+
+@pytest.mark.parametrize("trace_id", ["f" * 32, "no trace", "A" * 32, "../../x"])
+def test_an_address_that_names_no_answer_shows_none(log, open_page, trace_id: str) -> None:
+    """Nothing of the address is drawn."""
+    at = _at_address(open_page, trace_id)
+    assert not any("Verified" in button.label for button in at.button)
+    assert trace_id not in html_of(at)
+
+
+def test_a_revoked_answer_says_so_at_its_address(log, open_page, monkeypatch) -> None:
+    """Its standing of today is above it, whatever its record says."""
+    search = log.search
+
+    def revoked(query, **named):
+        page = search(query, **named)
+        return replace(page, rows=tuple(replace(row, revoked="stale") for row in page.rows))
+
+    monkeypatch.setattr(log, "search", revoked)
+    assert STALE in html_of(_at_address(open_page, f"{2:032x}"))
+
+
+def test_no_address_opens_a_log_that_is_not_offered(log, open_page, monkeypatch) -> None:
+    """Save for what this session got itself."""
+    monkeypatch.setenv("CERTIRAG_AUDIT_PAGE", "false")
+    at = _at_address(open_page, f"{2:032x}")
+    assert NOT_HERE in html_of(at)
+    at.session_state["own_answers"] = (f"{2:032x}",)
+    at.query_params["trace"] = f"{2:032x}"
+    assert any("Verified" in button.label for button in at.run().button)
+
+
+def test_what_this_session_asked_before_is_opened_again(log, open_page) -> None:
+    """Its own questions alone, the newest first."""
+    at = open_page("ask")
+    at.session_state["own_answers"] = tuple(f"{number:032x}" for number in (0, 2, 4))
+    at.query_params["trace"] = f"{4:032x}"
+    at.run()
+    html = html_of(at)
+    assert html.index("Question 2?") < html.index("Question 0?")
+    assert "Question 3?" not in html
+    at.button(key="earlier-2").click().run()
+    assert at.query_params["trace"] == f"{0:032x}"
+    assert "Question 4?" in html_of(at)

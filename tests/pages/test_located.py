@@ -34,6 +34,7 @@ def corpus(*chunks: EvidenceChunk) -> object:
     """Return an open index of *chunks*."""
     digests = {chunk.doc_id: chunk.source.sha256 for chunk in chunks}
     return SimpleNamespace(
+        fingerprint="ef" * 32,
         documents=tuple(SimpleNamespace(doc_id=d, sha256=s) for d, s in digests.items()),
         chunks=lambda: chunks,
     )
