@@ -36,13 +36,18 @@ MAX_LINES: Final = 60
 
 def visible(text: str) -> str:
     """Return *text* with unseen characters and imitations of a badge made plain to see."""
-    parts, at = [], 0
+    return "".join(visible_characters(text))
+
+
+def visible_characters(text: str) -> tuple[str, ...]:
+    """Return what each character of *text* is shown as: a cut hides no imitation across it."""
+    shown = [_shown(character) for character in text]
     for start, end in _imitations(text):
-        word = "".join(c if c.isascii() else f"⟨U+{ord(c):04X}⟩" for c in text[start:end])
-        parts += [text[at:start], f"⟨{word}⟩"]
-        at = end
-    parts.append(text[at:])
-    return "".join(_shown(character) for character in "".join(parts))
+        for at in range(start, end):
+            if not text[at].isascii():
+                shown[at] = f"⟨U+{ord(text[at]):04X}⟩"
+        shown[start], shown[end - 1] = f"⟨{shown[start]}", f"{shown[end - 1]}⟩"
+    return tuple(shown)
 
 
 def oddities(text: str) -> tuple[str, ...]:
@@ -72,15 +77,20 @@ def highlight_html(text: str, spans: Sequence[tuple[int, int]]) -> str:
     Ranges that overlap, are empty or leave the text are not drawn: a wrong highlight is false
     evidence.
     """
-    parts, at = [], 0
+    parts, at, shown = [], 0, visible_characters(text)
     for start, end in sorted(spans):
         if not at <= start < end <= len(text):
             continue
-        parts.append(inert_html(text[at:start], max_lines=10_000))
-        parts.append(f"<mark>{inert_html(text[start:end], max_lines=10_000)}</mark>")
+        parts.append(inert_slice(shown, at, start))
+        parts.append(f"<mark>{inert_slice(shown, start, end)}</mark>")
         at = end
-    parts.append(inert_html(text[at:], max_lines=10_000))
+    parts.append(inert_slice(shown, at, len(text)))
     return "".join(parts)
+
+
+def inert_slice(shown: Sequence[str], start: int, end: int) -> str:
+    """Return a part of *shown*, which are `visible_characters`, as inert HTML."""
+    return html.escape("".join(shown[start:end]), quote=True)
 
 
 def _shown(character: str) -> str:

@@ -175,3 +175,8 @@ def test_a_hostile_export_draws_one_badge_per_claim(attack: dict) -> None:
 def vars_of(value: object) -> dict:
     """Return the fields of a slotted dataclass."""
     return {name: getattr(value, name) for name in value.__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+def test_a_cut_through_a_status_word_hides_nothing() -> None:
+    """Half of an imitation inside a highlight and half outside is still made plain."""
+    assert highlight_html("VERIFIED", [(0, 4)]) == "<mark>⟨VERI</mark>FIED⟩"
