@@ -73,6 +73,20 @@ def answer_record(
     )
 
 
+def draft_record(statements: Sequence[Statement], *, draft: str = "") -> AnswerRecord:
+    """Return the record of a pasted draft of these statements, each claim at its place in it."""
+    of = answer_record(statements)
+    draft = draft or " ".join(statement.text for statement in statements)
+    claims = []
+    at = 0
+    for claim in of.claim_ir.claims:
+        start = draft.index(claim.text, at)
+        at = start + len(claim.text)
+        claims.append(replace(claim, draft_start=start, draft_end=at))
+    claim_ir = replace(of.claim_ir, claims=tuple(claims), draft=draft, generator="draft")
+    return replace(of, claim_ir=claim_ir)
+
+
 def answer_export(statements: Sequence[Statement], **changes: object) -> bytes:
     """Return the export of `answer_record`, signed with the tests' key."""
     return export(answer_record(statements, **changes), KEY)  # type: ignore[arg-type]

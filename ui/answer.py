@@ -20,6 +20,7 @@ from ui.abstention import (
     draw_missing,
     draw_suggestions,
 )
+from ui.checked import draw_checked
 from ui.claims import draw_claim, draw_folded, numbers_of
 from ui.contract_text import PLANT_HELP
 from ui.inert import draw_facts, draw_lines, draw_text
@@ -56,14 +57,16 @@ def show_answer(
         return
     with st.container(key="answer"):
         _draw_otherwise(presentation, floor, corpus)
+        if of_draft and presentation.draft is not None:
+            draw_checked(presentation, presentation.draft)
         # What was broken off before its first badge says nothing about the evidence.
-        if presentation.summary.decision == "REJECT" and not is_under_way(presentation):
+        elif presentation.summary.decision == "REJECT" and not is_under_way(presentation):
             draw_abstention(presentation, of_draft=of_draft)
             _draw_shown(presentation)
+            _draw_others(presentation)
         else:
             _draw_answer(presentation)
-        _draw_others(presentation, of_draft=of_draft)
-        if presentation.summary.decision != "REJECT":  # a refusal has them in its own panel
+            _draw_others(presentation)
             draw_suggestions(presentation, of_draft=of_draft)
         if mode is Mode.DEBUG:
             debug.draw_debug(presentation)
@@ -116,8 +119,8 @@ def _draw_shown(presentation: Presentation) -> None:
         draw_claim(chip, numbered[id(chip.claim)])
 
 
-def _draw_others(presentation: Presentation, *, of_draft: bool) -> None:
-    """Draw what got no badge, folded, and what was left out of the draft."""
+def _draw_others(presentation: Presentation) -> None:
+    """Draw what got no badge, folded."""
     numbered = numbers_of(presentation)
     folded = presentation.folded
     if folded and presentation.mode is Mode.STRICT:
@@ -132,8 +135,6 @@ def _draw_others(presentation: Presentation, *, of_draft: bool) -> None:
             draw_folded(chip, numbered[id(chip.claim)])
     if presentation.hidden:
         st.caption(f"{presentation.hidden:d} contradicted, in Debug only.")
-    if of_draft and presentation.record.claim_ir.dropped:
-        draw_lines(presentation.record.claim_ir.dropped)
 
 
 def _draw_footer(presentation: Presentation, export: bytes, key: str) -> None:

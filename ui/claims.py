@@ -6,7 +6,7 @@ import streamlit as st
 
 from certirag.render import Chip, Presentation
 from ui import drawer
-from ui.inert import draw_place, draw_status, draw_text
+from ui.inert import draw_number, draw_place, draw_status, draw_text
 
 
 def numbers_of(presentation: Presentation) -> dict[int, int]:
@@ -17,10 +17,15 @@ def numbers_of(presentation: Presentation) -> dict[int, int]:
     return {id(claim): n for n, claim in enumerate(presentation.record.claim_ir.claims, 1)}
 
 
-def draw_claim(chip: Chip, number: int) -> None:
-    """Draw a claim with its chip, which opens the drawer."""
+def draw_claim(chip: Chip, number: int, *, numbered: bool = False) -> None:
+    """Draw a claim with its chip, which opens the drawer, and with its number if asked."""
     with st.container(key=f"claim-{chip.badge.kind}-{number}", gap="xsmall"):
-        _draw_chip(chip, number)
+        if numbered:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                draw_number(number)
+                _draw_chip(chip, number)
+        else:
+            _draw_chip(chip, number)
         draw_text(chip.text, "claim")
         _draw_below(chip)
 

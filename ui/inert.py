@@ -13,7 +13,13 @@ from typing import Final, Literal, NewType, Protocol
 
 import streamlit as st
 
-from certirag.render import highlight_html, inert_html, oddities
+from certirag.render import (
+    highlight_html,
+    inert_html,
+    inert_slice,
+    oddities,
+    visible_characters,
+)
 
 Markup = NewType("Markup", str)
 # What a text is to the reader; each is a class in assets/style.css.
@@ -39,6 +45,47 @@ class BadgeLike(Protocol):
 
     @property
     def label(self) -> str: ...
+
+    @property
+    def icon(self) -> str: ...
+
+    @property
+    def word(self) -> str: ...
+
+
+class StatementLike(Protocol):
+    """What is said of a claim of a draft where its words end."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def badge(self) -> BadgeLike: ...
+
+    @property
+    def counted(self) -> bool: ...
+
+    @property
+    def remark(self) -> str: ...
+
+
+class StretchLike(Protocol):
+    """A part of a draft that is drawn alike."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def badge(self) -> BadgeLike | None: ...
+
+    @property
+    def literal(self) -> bool: ...
+
+    @property
+    def ending(self) -> Sequence[StatementLike]: ...
 
 
 def draw_style() -> None:
@@ -70,7 +117,7 @@ def draw_status(badge: BadgeLike) -> None:
 
 def inert_label(badge: BadgeLike) -> Markup:
     """Return the label of a badge of the gate; its three spellings are the gate's constants."""
-    return Markup(badge.label.replace("&", "&amp;").replace("<", "&lt;"))
+    return _gate_markup(badge.label)
 
 
 def draw_place(title: str, *facts: str) -> None:
@@ -110,6 +157,30 @@ def draw_picture(
             f'alt="Page {page:d} of the document">{_ready(Markup(marks))}</div></figure>'
         )
     )
+
+
+def draw_draft(text: str, stretches: Iterable[StretchLike], badges: Iterable[BadgeLike]) -> None:
+    """Draw a whole draft, its *stretches* marked, over a key to the *badges* of its marks."""
+    shown = visible_characters(text)
+    parts = Markup("".join(_stretch_markup(shown, stretch) for stretch in stretches))
+    key = Markup(
+        "".join(
+            f'<span class="cr-mark cr-mark--{inert_html(badge.kind)}">{inert_label(badge)}</span>'
+            for badge in badges
+        )
+    )
+    _put(
+        Markup(
+            f'<div class="cr-inert cr-draft" dir="auto">{_ready(parts)}</div>'
+            f'<div class="cr-key">{_ready(key)}</div>'
+        ),
+        _oddities_markup([text]),
+    )
+
+
+def draw_number(number: int) -> None:
+    """Draw the number of a statement, as it stands in the draft."""
+    _put(Markup(f'<span class="cr-number">{number:d}</span>'))
 
 
 class FindingLike(Protocol):
@@ -196,6 +267,35 @@ def _item_markup(line: str) -> Markup:
     return Markup(
         f'<li><span class="cr-inert cr-inert--line" dir="auto">{inert_html(line)}</span></li>'
     )
+
+
+def _stretch_markup(shown: Sequence[str], of: StretchLike) -> Markup:
+    """Return a part of a draft; our own notes stand in boxes of their own behind it."""
+    words = Markup(inert_slice(shown, of.start, of.end))
+    notes = Markup("".join(_note_markup(statement) for statement in of.ending))
+    if of.badge is None:
+        return Markup(f"{_ready(words)}{_ready(notes)}")
+    how = Markup("cr-mark" if of.literal else "cr-mark cr-mark--read")
+    return Markup(
+        f'<mark class="{_ready(how)} cr-mark--{inert_html(of.badge.kind)}">{_ready(words)}</mark>'
+        f"{_ready(notes)}"
+    )
+
+
+def _note_markup(of: StatementLike) -> Markup:
+    """Return a statement's number, its state by icon and word, and what else is said of it."""
+    badge = of.badge
+    state = f'{_gate_markup(badge.icon)}<span class="cr-word"> {_gate_markup(badge.word)}</span>'
+    remark = f" {inert_html(of.remark)}" if of.remark else ""
+    return Markup(
+        f'<sup class="cr-note cr-note--{inert_html(badge.kind)}">{of.number:d} '
+        f"{_ready(Markup(state if of.counted else ''))}{_ready(Markup(remark))}</sup>"
+    )
+
+
+def _gate_markup(word: str) -> Markup:
+    """Return a spelling of the gate's own badge, whose marks `inert_html` would make plain."""
+    return Markup(word.replace("&", "&amp;").replace("<", "&lt;"))
 
 
 def _row_markup(row: Sequence[str]) -> Markup:

@@ -15,6 +15,7 @@ from certirag.quantities.find import find_quantities
 MAX_CLAIM_TOKENS: Final = 60
 # Sentences that state nothing are kept so that a reader sees what became of them, up to this.
 MAX_UNCHECKABLE: Final = 40
+_REMARK: Final = "was left out: it states nothing that can be checked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +100,23 @@ def capped(
     kept: list[Claim] = []
     dropped: list[str] = []
     checkable = 0
-    for number, claim in enumerate(claims, start=1):
+    for claim in claims:
         unfit = is_uncheckable(claim)
         limit = MAX_UNCHECKABLE if unfit else max_claims
         count = len(kept) - checkable if unfit else checkable
         if count >= limit:
-            what = "remark" if unfit else "claim"
             text = claim.text if len(claim.text) <= 60 else claim.text[:60] + "…"
-            dropped.append(f"{what} {number} dropped by the cap of {limit}: '{text}'")
+            what = _REMARK if unfit else f"was not checked: only the first {limit} statements are"
+            dropped.append(f"“{text}” {what}")
             continue
         checkable += not unfit
         kept.append(replace(claim, id=f"c{len(kept) + 1}"))
     return ClaimIR(question, tuple(kept), generator=generator, draft=draft, dropped=tuple(dropped))
+
+
+def is_remark(dropped: str) -> bool:
+    """Say whether the *dropped* line of `capped` is of what states nothing."""
+    return dropped.endswith(_REMARK)
 
 
 def is_uncheckable(claim: Claim) -> bool:

@@ -173,17 +173,18 @@ def limitations(
         lines.append(f"Also left out under the rule {group.rule}: {_ids(group.claims)}.")
     if grounds is None:
         return tuple(lines)
-    lines += disagreements(claims, grounds)
+    told = disagreements(claims, grounds).items()
+    lines += [f"{line} ({_ids(ids)})." for line, ids in told]
     answered = [
         claim
         for claim, decision in zip(claims, decisions, strict=True)
         if state_of(decision) is RenderState.VERIFIED
     ]
-    return (*lines, *_gaps(answered, grounds))
+    return (*lines, *gaps(answered, grounds))
 
 
-def disagreements(claims: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
-    """Say which documents disagree, and on which claims: both sides by title, no claim's text."""
+def disagreements(claims: Sequence[Claim], grounds: Grounds) -> dict[str, list[str]]:
+    """Say which documents disagree, by title and without a full stop, and on which claims by id."""
     titles = {chunk.chunk_id: chunk.source.title or chunk.doc_id for chunk in grounds.chunks}
     limit = min(grounds.policy.tau_contradict, grounds.policy.tau_contest)
     results = {result.claim_id: result for result in grounds.results}
@@ -203,7 +204,7 @@ def disagreements(claims: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
             sides = sorted(own - {other})
             line = f"“{sides[0]}” and “{other}” disagree" if sides else f"“{other}” says otherwise"
             found.setdefault(line, []).append(claim.id)
-    return tuple(f"{line} ({_ids(ids)})." for line, ids in found.items())[:MAX_LINES]
+    return dict(list(found.items())[:MAX_LINES])
 
 
 def is_uncheckable(claim: Claim) -> bool:
@@ -211,7 +212,7 @@ def is_uncheckable(claim: Claim) -> bool:
     return any(problem.startswith("not_checkable") for problem in claim.problems)
 
 
-def _gaps(answered: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
+def gaps(answered: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
     """Say which part, which names and figures of the question no claim of the answer speaks of."""
     if not answered:
         return ()

@@ -23,6 +23,7 @@ from certirag.core.citation import (
 )
 from certirag.core.generation import GenerationRecord
 from certirag.errors import GroundingFault
+from certirag.render.checked_draft import shortened
 from certirag.render.inert import inert_html, visible
 from certirag.render.present import Presentation
 
@@ -140,7 +141,8 @@ def _citing(presentation: Presentation, cited: CitationsRecord) -> list[str]:
         )
     titles = {c.doc_id: c.source.title for c in presentation.record.retrieval.chunks}
     changed = [one for one in cited.corrections if one.kind != "KEEP"]
-    lines += _cut([_correction(one, titles) for one in changed], "correction")
+    named = _names(presentation)
+    lines += _cut([_correction(one, titles, named) for one in changed], "correction")
     return [*lines, *_some("Not read", cited.dropped)]
 
 
@@ -162,8 +164,20 @@ def _quality(presentation: Presentation, cited: CitationsRecord) -> CitationQual
     return CitationQuality(len(judged), len(valid), len(wanted), len(supported))
 
 
-def _correction(of: Correction, titles: Mapping[str, str]) -> str:
-    claim, reason = f"Claim {_line(of.claim_id)}", _line(of.reason)
+def _names(presentation: Presentation) -> dict[str, str]:
+    """Return what the claims of a draft are called: its own words, where they have a place."""
+    if presentation.draft is None:
+        return {}
+    pairs = zip(presentation.record.claim_ir.claims, presentation.draft.statements, strict=True)
+    return {
+        claim.id: f"“{_line(shortened(of.words))}”" if of.words else f"Statement {of.number}"
+        for claim, of in pairs
+    }
+
+
+def _correction(of: Correction, titles: Mapping[str, str], named: Mapping[str, str]) -> str:
+    claim = named.get(of.claim_id, f"Claim {_line(of.claim_id)}")
+    reason = _line(of.reason)
     old, new = _named(of.old, titles), _named(of.new, titles)
     if of.kind == "REPLACE":
         return f"{claim}: {old} replaced by {new}, because {reason}."

@@ -67,8 +67,13 @@ def confidence_sentence(basis: ConfidenceBasis | None) -> str:
     if basis.relevance is not None:
         said.append(f"The best claim answers with {basis.relevance:.2f}; {ANSWERS:.2f} is needed.")
     said.append(f"{basis.verified} of {basis.checkable} checkable claims passed every rule.")
-    why = "; ".join(_CAVEATS.get(name, name) for name in basis.caveats)
-    return " ".join([*said, *([f"Lowered because {why}."] if why else [])])
+    return " ".join([*said, *filter(None, [lowered_because(basis)])])
+
+
+def lowered_because(basis: ConfidenceBasis | None) -> str:
+    """Say what lowers the confidence, "" where nothing does or nothing was recorded."""
+    why = "; ".join(_CAVEATS.get(name, name) for name in basis.caveats) if basis else ""
+    return f"Lowered because {why}." if why else ""
 
 
 def filter_line(of: Filter) -> str:

@@ -21,6 +21,7 @@ from certirag.proof.certificate import AnswerRecord, AnswerSummary, FindingRecor
 from certirag.render.abstain import Grounds, with_suggestions
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
+from certirag.render.checked_draft import CheckedDraft, checked_draft
 from certirag.render.conflicts import Conflict, conflicts
 from certirag.render.gate import Decision, RenderState, state_of
 from certirag.render.probe_verdicts import PLANTED_ERRORS, PlantedView, ProbeView, probe_view
@@ -87,7 +88,8 @@ class Presentation:
 
     *shown* are open, *folded* are drawn collapsed with a warning, *hidden* says how many claims
     this mode leaves out altogether. *probe* says what came of planted errors, if any were asked for,
-    *conflicts* where documents disagree over a claim.
+    *conflicts* where documents disagree over a claim. *draft* is what somebody pasted, where they
+    did: what this mode hides is marked in their own words and has no chip.
     """
 
     mode: Mode
@@ -101,6 +103,7 @@ class Presentation:
     record: AnswerRecord
     probe: ProbeView | None = None
     conflicts: tuple[Conflict, ...] = ()
+    draft: CheckedDraft | None = None
 
 
 def present(
@@ -135,10 +138,11 @@ def present(
     grounds = Grounds.of(record, policy)
     summary = with_suggestions(summarise(claims, decisions, grounds), record.answer.suggestions)
     found = conflicts(claims, grounds)
+    draft = checked_draft(record, decisions, policy)
     return Presentation(
         mode=mode,
         question=record.question,
-        headline=_headline(summary, disagree=bool(found)),
+        headline=_headline(summary, disagree=bool(found)) if draft is None else draft.headline,
         shown=shown,
         folded=folded,
         hidden=0 if mode is Mode.DEBUG else len(blocked),
@@ -147,11 +151,12 @@ def present(
         record=record,
         probe=probe,
         conflicts=found,
+        draft=draft,
     )
 
 
 def _headline(summary: AnswerSummary, *, disagree: bool) -> str:
-    total = summary.verified + summary.unverified + summary.blocked
+    total = summary.basis.checkable if summary.basis else 0
     if not total:
         return "No claim was found that could be checked."
     if not summary.verified and disagree:

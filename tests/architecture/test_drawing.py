@@ -278,9 +278,8 @@ def _inert_value(tree: ast.Module, node: ast.FormattedValue) -> bool:
     if not isinstance(node.value, ast.Call):
         return False
     name = ast.unparse(node.value.func)
-    return name in {"inert_html", "highlight_html", "inert_label", "_ready"} or name.endswith(
-        "_markup"
-    )
+    inert = {"inert_html", "inert_slice", "highlight_html", "inert_label", "_ready"}
+    return name in inert or name.endswith("_markup")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")

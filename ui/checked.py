@@ -1,0 +1,81 @@
+"""Draws a draft that was checked: its own text, marked, and beside it its claims one by one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from certirag.render import CheckedDraft, Chip, Mode, Presentation
+from certirag.render.judgement_text import lowered_because
+from ui.abstention import draw_conflicts, draw_suggestions
+from ui.claims import draw_claim, draw_folded, numbers_of
+from ui.inert import draw_draft, draw_facts, draw_lines, draw_number, draw_text
+
+# A draft has twelve statements by default; of thousands no more than this get boxes of their own.
+MOST: Final = 200
+
+
+def draw_checked(presentation: Presentation, draft: CheckedDraft) -> None:
+    """Draw the count, then the draft beside its claims: the same numbers in both."""
+    with st.container(key="checked"):
+        with st.container(key="banner"):
+            if presentation.question:
+                draw_text(presentation.question, "question", max_lines=6)
+            draw_text(draft.headline, "lead")
+            draw_facts(
+                (
+                    ("Confidence", presentation.summary.confidence.replace("_", " ")),
+                    ("Policy", presentation.policy.name),
+                    ("Checked", presentation.record.created_at.replace("T", " ")[:16]),
+                )
+            )
+            lowered = lowered_because(presentation.summary.basis)
+            if lowered:
+                draw_text(lowered, "note", max_lines=4)
+        text, claims = st.columns([11, 10], gap="medium")
+        with text, st.container(key="marked", gap="xsmall"):
+            st.caption("The draft, with a mark where it is sure which words a statement has")
+            badges = {one.badge.kind: one.badge for one in draft.statements if one.counted}
+            draw_draft(draft.text, draft.stretches(), badges.values())
+            if any(one.words and not one.literal for one in draft.statements):
+                st.caption("Dotted line: the statement was read from these words; see its wording.")
+        with claims, st.container(key="statements"):
+            _draw_claims(presentation, draft)
+        draw_conflicts(presentation)
+        if draft.lacks:
+            st.caption("What else to know")
+            draw_lines(draft.lacks)
+        draw_suggestions(presentation, of_draft=True)
+
+
+def _draw_claims(presentation: Presentation, draft: CheckedDraft) -> None:
+    """Draw what the mode shows, folds and hides; of the last the draft's own words, no chip."""
+    numbered = numbers_of(presentation)
+
+    def number(chip: Chip) -> int:
+        return numbered[id(chip.claim)]
+
+    shown, folded = presentation.shown[:MOST], presentation.folded[:MOST]
+    drawn = {number(chip) for chip in (*presentation.shown, *presentation.folded)}
+    hidden = [one for one in draft.statements if one.number not in drawn]
+    st.caption("Its statements, one by one")
+    for one in hidden[:MOST]:
+        with st.container(key=f"claim-hidden-{one.number}", gap="xsmall"):
+            draw_number(one.number)
+            draw_text(one.words or "This statement has no words of its own.", "claim")
+            draw_text(one.against or "The documents contradict it.", "reason", max_lines=4)
+    if hidden:
+        st.caption("The documents contradict these. Debug shows the evidence.")
+    for chip in shown:
+        draw_claim(chip, number(chip), numbered=True)
+    if folded and presentation.mode is Mode.STRICT:
+        with st.expander(f"What we could not verify ({len(presentation.folded):d})"):
+            for chip in folded:
+                draw_claim(chip, number(chip), numbered=True)
+    else:
+        for chip in folded:
+            draw_folded(chip, number(chip))
+    rest = len(draft.statements) - len(shown) - len(folded) - len(hidden[:MOST])
+    if rest:
+        st.caption(f"{rest:d} more are marked in the draft and not listed.")
