@@ -30,7 +30,7 @@ from training.questions import Passages, Remembering, plain_statements
 
 _CLOSEST: Final = 40  # sentences of all passages that a question is fitted on
 # Of the questions without an answer this share may be called answered at a relevance of one half.
-_WRONGLY_ANSWERED: Final = 0.10
+_WRONGLY_ANSWERED: Final = 0.15
 _WRONGLY_TAKEN: Final = 0.01  # the share of them that may be taken for instructions
 _WRONGLY_CUT: Final = 0.05  # the share of single questions that may be taken for two
 _NEVER: Final = 999.0  # log-odds beyond any: what the network was not taught is not asked of it
