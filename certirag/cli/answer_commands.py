@@ -16,6 +16,7 @@ from certirag.answers.follow_ups import probe_answer, prose_of, write_prose
 from certirag.answers.pipeline import stream_answer, verify_draft
 from certirag.answers.services import Services
 from certirag.auditing.recheck import check_file, revoked_since
+from certirag.auditing.report_files import ready_format, report_file
 from certirag.auditing.staleness import digests_of, stale_answers
 from certirag.bootstrap import (
     build_services,
@@ -65,6 +66,7 @@ def _note_stale(directory: Path, services: Services) -> None:
 
 def ask(options: argparse.Namespace, settings: Settings) -> int:
     """Answer a question from an index."""
+    _can_report(options)
     settings = _with_writer(options, settings)
     asked = load_policy(options.profile) if options.profile else None
     services = build_services(settings)
@@ -87,6 +89,16 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
         paragraph = prose_of(answer.export, services)
         print(visible(paragraph or "Nothing of the paragraph passed the check."), end="\n\n")
     return _show(answer.export, options, services.trusted)
+
+
+def _can_report(options: argparse.Namespace) -> None:
+    """Refuse a report that cannot be written before anything is asked."""
+    if options.report:
+        ready_format(_suffix(options.report))
+
+
+def _suffix(path: Path) -> str:
+    return path.suffix.lower().removeprefix(".")
 
 
 def _without_writer(settings: Settings) -> Settings:
@@ -115,6 +127,7 @@ def _so_far(export: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> str:
 
 def verify(options: argparse.Namespace, settings: Settings) -> int:
     """Check a draft against documents."""
+    _can_report(options)
     asked = load_policy(options.profile) if options.profile else None
     question, draft = read_draft(options.draft)
     services = build_services(_without_writer(settings))
@@ -166,6 +179,9 @@ def _show(
     if options.export:
         write_beside(options.export, [export])
         note(f"audit JSON written to {options.export}")
+    if options.report:
+        write_beside(options.report, [report_file(presentation, _suffix(options.report))])
+        note(f"report written to {options.report}")
     if options.json:
         sys.stdout.write(export.decode("utf-8"))
     else:

@@ -110,6 +110,9 @@ def _add_answer_options(parser: argparse.ArgumentParser, *, mode: str) -> None:
         "--probe", action="store_true", help="plant errors in the answer and say what was caught"
     )
     parser.add_argument("--export", type=Path, metavar="FILE", help="write the audit JSON")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write it for reading: .md, .docx or .pdf"
+    )
     parser.add_argument("--json", action="store_true", help="print the audit JSON")
 
 

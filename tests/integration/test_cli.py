@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import docx
 import jsonschema
 import pytest
 from integration_fixtures import FIXTURES
@@ -59,6 +60,17 @@ def test_ask_prints_claims_with_their_states(home: Path) -> None:
     assert "27 days of annual leave" in out
     assert "24 days" not in out
     assert "[5/5]" in err
+
+
+def test_ask_writes_a_report_for_reading(home: Path, tmp_path: Path) -> None:
+    """In the format that the file's name asks for; standard output stays what it was."""
+    report = tmp_path / "a.DOCX"
+    code, out, err = run(home, "ask", QUESTION, "--index", str(home / "i"), "--report", str(report))
+    assert code == 0
+    assert f"report written to {report}" in err
+    lines = [paragraph.text for paragraph in docx.Document(str(report)).paragraphs]
+    assert lines[lines.index("Claims") + 1] == "Claim 1: Verified"
+    assert "✅ Verified" in out
 
 
 def test_ask_json_prints_one_document_and_nothing_else(home: Path) -> None:
@@ -240,6 +252,8 @@ def test_score_reads_gzip_and_keeps_what_people_said(home: Path, tmp_path: Path)
         (["ask", "x", "--index", "{missing}"], "missing"),
         (["ask", "x", "--index", "{i}", "--profile", "auto"], "unknown profile 'auto'"),
         (["ask", "x", "--index", "{i}", "--mode", "lenient"], "--mode"),
+        (["ask", "x", "--index", "{i}", "--report", "{tmp}/a.exe"], "take md, docx, pdf"),
+        (["verify", "--draft", "{bad}", "--evidence", "{i}", "--report", "a"], "take md, docx"),
         (["verify", "--draft", "{missing}", "--evidence", "{i}"], "missing"),
         (["ingest", "{missing}", "--index", "{tmp}/j"], "missing"),
         (["check", "{missing}"], "cannot be read"),
