@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -10,9 +9,9 @@ import streamlit as st
 
 from certirag.core.policy import Policy
 from certirag.errors import CertificateError
-from certirag.render import NOTICE, Mode, Presentation, present
+from certirag.render import NOTICE, Mode, Presentation, file_name, present, sources_of
 from certirag.render.draft_text import DRAFT, draft_lines, headline_of, is_under_way
-from ui import debug, drawer, run
+from ui import debug, drawer, run, taking
 from ui.abstention import (
     draw_abstention,
     draw_conflicts,
@@ -29,7 +28,6 @@ from ui.located import CorpusLike
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-_TRACE_ID: Final = re.compile(r"[0-9a-f]{32}")
 _SAID_FIRST: Final = frozenset({"RELATED_ONLY", "PARTLY_ANSWERED"})
 _BROKEN: Final = "This record does not hold, so nothing of it is shown: "
 
@@ -114,32 +112,30 @@ def _draw_answer(presentation: Presentation) -> None:
 
 
 def _draw_shown(presentation: Presentation) -> None:
-    numbered = numbers_of(presentation)
+    numbered, sources = numbers_of(presentation), sources_of(presentation)
     for chip in presentation.shown:
-        draw_claim(chip, numbered[id(chip.claim)])
+        draw_claim(chip, numbered[id(chip.claim)], sources)
 
 
 def _draw_others(presentation: Presentation) -> None:
     """Draw what got no badge, folded."""
-    numbered = numbers_of(presentation)
+    numbered, sources = numbers_of(presentation), sources_of(presentation)
     folded = presentation.folded
     if folded and presentation.mode is Mode.STRICT:
         with st.expander(f"What we could not verify ({len(folded):d})"):
             for chip in folded:
-                draw_claim(chip, numbered[id(chip.claim)])
+                draw_claim(chip, numbered[id(chip.claim)], sources)
     elif folded:
         st.caption(
             "Too little evidence: each may be right or wrong. Open one only with that in mind."
         )
         for chip in folded:
-            draw_folded(chip, numbered[id(chip.claim)])
+            draw_folded(chip, numbered[id(chip.claim)], sources)
     if presentation.hidden:
         st.caption(f"{presentation.hidden:d} contradicted, in Debug only.")
 
 
 def _draw_footer(presentation: Presentation, export: bytes, key: str) -> None:
-    trace_id = presentation.record.trace_id
-    name = trace_id if _TRACE_ID.fullmatch(trace_id) else "answer"
     drafted = draft_lines(presentation)
     if drafted:
         with st.expander(DRAFT):
@@ -148,10 +144,11 @@ def _draw_footer(presentation: Presentation, export: bytes, key: str) -> None:
     if presentation.probe is not None:
         draw_text(f"Planted errors: {presentation.probe.sentence}", "note")
     with st.container(horizontal=True, vertical_alignment="center", key="footer"):
+        taking.draw_taking(presentation)
         st.download_button(
             "Download audit JSON",
             data=export,
-            file_name=f"certirag-{name}.json",
+            file_name=file_name(presentation, "json"),
             mime="application/json",
             on_click="ignore",
         )
@@ -163,4 +160,4 @@ def _draw_footer(presentation: Presentation, export: bytes, key: str) -> None:
                 on_click=run.ask_to_plant,
                 args=(key,),
             )
-        draw_text(f"Trace {trace_id}", "note", max_lines=1)
+        draw_text(f"Trace {presentation.record.trace_id}", "note", max_lines=1)

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from certirag.render import CheckedDraft, Chip, Mode, Presentation
+from certirag.render import CheckedDraft, Chip, Mode, Presentation, sources_of
 from certirag.render.judgement_text import lowered_because
 from ui.abstention import draw_conflicts, draw_suggestions
 from ui.claims import draw_claim, draw_folded, numbers_of
@@ -51,7 +51,7 @@ def draw_checked(presentation: Presentation, draft: CheckedDraft) -> None:
 
 def _draw_claims(presentation: Presentation, draft: CheckedDraft) -> None:
     """Draw what the mode shows, folds and hides; of the last the draft's own words, no chip."""
-    numbered = numbers_of(presentation)
+    numbered, sources = numbers_of(presentation), sources_of(presentation)
 
     def number(chip: Chip) -> int:
         return numbered[id(chip.claim)]
@@ -68,14 +68,14 @@ def _draw_claims(presentation: Presentation, draft: CheckedDraft) -> None:
     if hidden:
         st.caption("The documents contradict these. Debug shows the evidence.")
     for chip in shown:
-        draw_claim(chip, number(chip), numbered=True)
+        draw_claim(chip, number(chip), sources, numbered=True)
     if folded and presentation.mode is Mode.STRICT:
         with st.expander(f"What we could not verify ({len(presentation.folded):d})"):
             for chip in folded:
-                draw_claim(chip, number(chip), numbered=True)
+                draw_claim(chip, number(chip), sources, numbered=True)
     else:
         for chip in folded:
-            draw_folded(chip, number(chip))
+            draw_folded(chip, number(chip), sources)
     rest = len(draft.statements) - len(shown) - len(folded) - len(hidden[:MOST])
     if rest:
         st.caption(f"{rest:d} more are marked in the draft and not listed.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from certirag.render import Chip, Presentation
+from certirag.render import Chip, Presentation, Source, cited_by, place_of_source
 from ui import drawer
 from ui.inert import draw_number, draw_place, draw_status, draw_text
 
@@ -17,8 +19,13 @@ def numbers_of(presentation: Presentation) -> dict[int, int]:
     return {id(claim): n for n, claim in enumerate(presentation.record.claim_ir.claims, 1)}
 
 
-def draw_claim(chip: Chip, number: int, *, numbered: bool = False) -> None:
-    """Draw a claim with its chip, which opens the drawer, and with its number if asked."""
+def draw_claim(
+    chip: Chip, number: int, sources: Sequence[Source], *, numbered: bool = False
+) -> None:
+    """Draw a claim with its chip, which opens the drawer, and with its number if asked.
+
+    *sources* are those of the answer.
+    """
     with st.container(key=f"claim-{chip.badge.kind}-{number}", gap="xsmall"):
         if numbered:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -27,29 +34,29 @@ def draw_claim(chip: Chip, number: int, *, numbered: bool = False) -> None:
         else:
             _draw_chip(chip, number)
         draw_text(chip.text, "claim")
-        _draw_below(chip)
+        _draw_below(chip, sources)
 
 
-def draw_folded(chip: Chip, number: int) -> None:
+def draw_folded(chip: Chip, number: int, sources: Sequence[Source]) -> None:
     """Draw a claim whose text is folded behind a warning."""
     with st.container(key=f"claim-{chip.badge.kind}-{number}", gap="xsmall"):
         _draw_chip(chip, number)
         with st.expander(f"Claim {number:d}: show it without enough evidence"):
             draw_text(chip.text, "claim")
-            _draw_below(chip)
+            _draw_below(chip, sources)
 
 
-def draw_growing(chip: Chip, number: int) -> None:
+def draw_growing(chip: Chip, number: int, sources: Sequence[Source]) -> None:
     """Draw a claim of an answer that is being written: a click on a chip would break it off."""
     with st.container(key=f"claim-{chip.badge.kind}-{number}-growing", gap="xsmall"):
         draw_status(chip.badge)
         draw_text(chip.text, "claim")
-        _draw_below(chip)
+        _draw_below(chip, sources)
 
 
-def drawn_of(chip: Chip) -> tuple[str, ...]:
+def drawn_of(chip: Chip, sources: Sequence[Source]) -> tuple[str, ...]:
     """Return everything that `draw_growing` draws of *chip*, to see whether it has changed."""
-    places = [part for place in _places(chip) for part in place]
+    places = [f"{title} {fact} {numbers}" for (title, fact), numbers in _places(chip, sources)]
     return (chip.badge.kind, chip.badge.label, chip.text, *_reasons(chip), *places)
 
 
@@ -62,12 +69,12 @@ def _draw_chip(chip: Chip, number: int) -> None:
     )
 
 
-def _draw_below(chip: Chip) -> None:
+def _draw_below(chip: Chip, sources: Sequence[Source]) -> None:
     """Draw where a claim's evidence stands, or why it got no badge."""
     for reason in _reasons(chip):
         draw_text(reason, "reason", max_lines=4)
-    for title, fact in _places(chip):
-        draw_place(title, *([fact] if fact else []))
+    for (title, fact), numbers in _places(chip, sources):
+        draw_place(title, *([fact] if fact else []), numbers=numbers)
 
 
 def _passed(chip: Chip) -> bool:
@@ -82,8 +89,9 @@ def _reasons(chip: Chip) -> list[str]:
     return [f"{against[0].reason}." if against else chip.why]
 
 
-def _places(chip: Chip) -> list[tuple[str, str]]:
-    if not _passed(chip):
-        return []
-    sources = [view.chunk.source for view in chip.evidence if view.attached]
-    return list(dict.fromkeys((source.title, drawer.place_in(source)) for source in sources))
+def _places(chip: Chip, sources: Sequence[Source]) -> list[tuple[tuple[str, str], list[int]]]:
+    """Return (title, place) of what the claim stands on, each once, with its sources' numbers."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for source in cited_by(chip, sources):
+        found.setdefault((source.title, place_of_source(source)), []).append(source.number)
+    return list(found.items())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from certirag.core.policy import Policy
-from certirag.render import Mode, Presentation, present
+from certirag.render import Mode, Presentation, present, sources_of
 from certirag.render.draft_text import BEING_WRITTEN
 from ui.claims import draw_growing, drawn_of, numbers_of
 from ui.inert import draw_text
@@ -44,20 +44,20 @@ class GrowingAnswer:
     def grow(self, export: bytes) -> None:
         """Draw the part *export*; CertificateError, and nothing more on the page, if it fails."""
         presentation = present(export, self._mode, trusted=self._trusted, floor=self._floor)
-        numbers = numbers_of(presentation)
+        numbers, sources = numbers_of(presentation), sources_of(presentation)
         shown = {numbers[id(chip.claim)]: chip for chip in presentation.shown}
         for number in [n for n in self._drawn if n not in shown]:
             self._slots[number].empty()
             del self._drawn[number]
         for number, chip in sorted(shown.items()):
-            if self._drawn.get(number) == drawn_of(chip):
+            if self._drawn.get(number) == drawn_of(chip, sources):
                 continue
-            self._drawn[number] = drawn_of(chip)
+            self._drawn[number] = drawn_of(chip, sources)
             if number not in self._slots:
                 with self._claims:
                     self._slots[number] = st.empty()
             with self._slots[number].container():
-                draw_growing(chip, number)
+                draw_growing(chip, number, sources)
         self._draw_around(presentation)
 
     def _draw_around(self, presentation: Presentation) -> None:

@@ -14,10 +14,12 @@ from typing import Final, Literal, NewType, Protocol
 import streamlit as st
 
 from certirag.render import (
+    AnswerReport,
     highlight_html,
     inert_html,
     inert_slice,
     oddities,
+    plain_report,
     visible_characters,
 )
 
@@ -35,6 +37,7 @@ SCHEMES: Final = {
 # what we say ourselves off the page.
 MAX_LINES: Final = 40
 MAX_LABEL: Final = 120
+COPY_HEIGHT: Final = 320  # pixels
 
 
 class BadgeLike(Protocol):
@@ -120,9 +123,22 @@ def inert_label(badge: BadgeLike) -> Markup:
     return _gate_markup(badge.label)
 
 
-def draw_place(title: str, *facts: str) -> None:
-    """Draw where evidence comes from: its title and *facts* such as the page, on one line."""
-    _put(Markup(f'<div class="cr-place">📄 {_ready(_facts_markup((title, *facts)))}</div>'))
+def draw_place(title: str, *facts: str, numbers: Iterable[int] = ()) -> None:
+    """Draw where evidence comes from: its title, *facts* such as the page, its sources' numbers."""
+    marks = "".join(
+        f'<span class="cr-number" title="Source {number:d}">{number:d}</span>' for number in numbers
+    )
+    _put(
+        Markup(
+            f'<div class="cr-place">📄 {_ready(_facts_markup((title, *facts)))}'
+            f"{_ready(Markup(marks))}</div>"
+        )
+    )
+
+
+def draw_copyable(report: AnswerReport) -> None:
+    """Draw *report* as plain text with a button that copies it; no language, so no colours."""
+    st.code(plain_report(report), language=None, wrap_lines=True, height=COPY_HEIGHT)
 
 
 def draw_quote(

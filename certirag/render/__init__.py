@@ -28,8 +28,8 @@ from certirag.render.static import NOTICE, presentation_html, presentation_text
 
 __all__ = [
     "NOTICE",
-    "CheckedDraft",
     "AnswerReport",
+    "CheckedDraft",
     "Chip",
     "EvidenceView",
     "Mode",

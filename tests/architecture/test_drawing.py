@@ -51,6 +51,7 @@ SAFE = LAYOUT | {
     "info",
     "markdown",
     "navigation",
+    "popover",  # its label is checked as any other; what stands in it is drawn by other calls
     "segmented_control",
     "selectbox",
     "set_page_config",
@@ -77,6 +78,7 @@ UNREAD = {
     "max_chars",
     "max_entries",
     "middleware",
+    "mime",
     "on_change",
     "on_click",
     "on_dismiss",
@@ -179,6 +181,8 @@ def _call(path: Path, tree: ast.Module, call: ast.Call, name: str) -> list[str]:
         return _html_call(where, call)
     if _is_streamlit(call.func.value) and not isinstance(call.func.value, ast.Name):
         return []  # st.session_state.get, st.query_params.pop: state, nothing is drawn
+    if name == "code" and path.name == INERT:
+        return _code_call(where, call)
     if name == "plotly_chart" and path.name == CHARTS:
         return []
     if name not in SAFE:
@@ -199,6 +203,17 @@ def _html_call(where: str, call: ast.Call) -> list[str]:
     argument = ast.unparse(call.args[0])
     allowed = argument in {"STYLE", "''.join(parts)"} or argument.startswith("SCHEMES[")
     return [] if allowed else [f"{where}: st.html draws {argument}"]
+
+
+def _code_call(where: str, call: ast.Call) -> list[str]:
+    """A code box shows its text letter by letter (technique), if no language colours it.
+
+    It takes a report only, whose text from outside is visible and cannot imitate a status.
+    """
+    body = call.args[0] if len(call.args) == 1 else None
+    inert = isinstance(body, ast.Call) and ast.unparse(body.func) == "plain_report"
+    plain = any(k.arg == "language" and ast.unparse(k.value) == "None" for k in call.keywords)
+    return [] if inert and plain else [f"{where}: st.code draws {ast.unparse(call)}"]
 
 
 def _constant(tree: ast.Module, node: ast.expr) -> bool:
@@ -313,6 +328,8 @@ BAD = {
     "a chart elsewhere": "st.plotly_chart(figure)",
     "other import": "from streamlit import markdown",
     "expander": "with st.expander(title):\n    pass",
+    "code": "st.code(plain_report(report), language=None)",
+    "popover": "with st.popover(title):\n    pass",
     "dialog title": "@st.dialog(title)\ndef f():\n    pass",
 }
 
@@ -327,6 +344,9 @@ def test_lint_refuses_what_it_is_for(source: str) -> None:
     "source",
     [
         "def draw_x(text):\n    st.html(text)",
+        "def draw_x(text):\n    st.code(text, language=None)",
+        "def draw_x(report):\n    st.code(plain_report(report))",
+        "def draw_x(report):\n    st.code(plain_report(report), 'python')",
         "def draw_x(text):\n    _put(Markup(f'<b>{text}</b>'))",
         "def draw_x(text):\n    _put(Markup(text))",
     ],

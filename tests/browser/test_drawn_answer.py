@@ -12,8 +12,18 @@ from browser_server import serve, stop
 from builders import FACTS, Statement, answer_export, hostile_record
 from gate_cases import POLICY, TRUSTED, export
 from playwright.sync_api import Page, expect
+from report_reading import read_pdf, read_word, whole_lines
 
-from certirag.render import Mode, inert_html, present
+from certirag.auditing.report_pdf import pdf_report
+from certirag.render import (
+    Mode,
+    footnotes_of,
+    inert_html,
+    markdown_report,
+    plain_report,
+    present,
+    report_of,
+)
 
 pytestmark = pytest.mark.browser
 SCRIPT = "tests/browser/drawn_asgi.py"
@@ -121,6 +131,42 @@ def test_hostile_text_is_shown_as_it_is(visit, hostile) -> None:
 def _lines(text: str) -> str:
     """Drop what innerText itself drops: a newline at the end."""
     return text.rstrip("\n")
+
+
+def test_an_answer_is_taken_along_in_each_format(visit, hostile, tmp_path) -> None:
+    """Each button gives the file of what is shown, by a name of ours; nothing foreign is asked."""
+    visited = visit(f"{hostile}/?mode=mixed")
+    page = visited.page
+    _settled(page)
+    shown = present(export(hostile_record()), Mode.MIXED, trusted=TRUSTED, floor=POLICY)
+    page.get_by_role("button", name="Export", exact=True).click()
+    for label, suffix in (("Markdown", "md"), ("Word", "docx"), ("PDF", "pdf")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=label, exact=True).click()
+        assert download.value.suggested_filename == f"certirag-{'a' * 32}.{suffix}"
+        download.value.save_as(tmp_path / suffix)
+    assert (tmp_path / "md").read_bytes() == markdown_report(report_of(shown))
+    assert read_word((tmp_path / "docx").read_bytes()) == (whole_lines(report_of(shown)), set())
+    assert read_pdf((tmp_path / "pdf").read_bytes()) == read_pdf(pdf_report(report_of(shown)))
+    assert visited.foreign == []
+
+
+def test_the_text_with_footnotes_is_copied_as_it_is(visit, hostile) -> None:
+    """Under the app's own policy for scripts; what is copied is what is seen, and all inert."""
+    visited = visit(f"{hostile}/?mode=strict")
+    page = visited.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    _settled(page)
+    page.get_by_role("button", name="Copy with footnotes", exact=True).click()
+    code = page.locator("[data-testid=stCode] code")
+    shown = present(export(hostile_record()), Mode.STRICT, trusted=TRUSTED, floor=POLICY)
+    text = plain_report(footnotes_of(shown))
+    expect(code).to_have_text(text, use_inner_text=True)
+    assert code.locator("a, img, svg, button, [style*=url]").count() == 0
+    page.get_by_label("Copy to clipboard").click()
+    page.wait_for_function("navigator.clipboard.readText().then(text => text !== '')")
+    assert page.evaluate("navigator.clipboard.readText()") == text
+    assert visited.foreign == []
 
 
 def test_hostile_drawers_are_inert(visit, hostile) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import re
 from dataclasses import replace
 
 import pytest
 from builders import FACTS, Statement, answer_export, answer_record
-from gate_cases import TRUSTED, export
+from gate_cases import POLICY, TRUSTED, export
 from page_stage import STATEMENTS, captions_of, chips_of, corpus_index, html_of
 
+from certirag.core.text import SpanRef, joined_evidence, pair_digest
 from certirag.errors import AuditError, VerifierError
 from certirag.proof.certificate import open_export
+from certirag.render import Mode, footnotes_of, plain_report, present, sources_of
 from ui import services
 from ui.ask import ANSWER
 
@@ -173,9 +176,60 @@ def test_a_refusal_says_so_first(open_page, stage) -> None:
 
 
 def test_every_answer_can_be_downloaded(open_page, stage) -> None:
-    """The audit JSON is offered under the answer's trace id."""
+    """For reading in three formats, and as the audit JSON."""
     at = _asked(open_page)
-    assert [b.label for b in at.get("download_button")] == ["Download audit JSON"]
+    labels = [button.label for button in at.get("download_button")]
+    assert labels == ["Markdown", "Word", "PDF", "Download audit JSON"]
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_page_has_the_numbers_of_the_report(open_page, stage, mode) -> None:
+    """Beside the place of each claim stand those of its sources; the text to copy has the same."""
+    stage.export = answer_export([*STATEMENTS, Statement(FACTS[2], "supported", "Desk rules")])
+    at = _asked(open_page, mode=mode.value)
+    seen = present(stage.export, mode, trusted=TRUSTED, floor=POLICY)
+    sources = sources_of(seen)
+    drawn = re.findall(r'cr-place">(.*?)</div>', html_of(at))
+    marks = [re.findall(r'cr-number" title="Source (\d+)">\1<', place) for place in drawn]
+    assert marks == [["1"], ["2"]]
+    for place, source in zip(drawn, sources, strict=True):
+        assert f"{source.title}<" in place
+        assert f"page {source.page}" in place
+    assert [code.value for code in at.code] == [plain_report(footnotes_of(seen))]
+
+
+def test_two_sources_in_one_place_stand_on_one_line(open_page, stage) -> None:
+    """One place, two numbers."""
+    of = answer_record([Statement(FACTS[0])])
+    first = of.retrieval.chunks[0]
+    result = of.verification[0]
+    both = tuple(SpanRef(first.chunk_id, span.span_id) for span in first.spans)
+    text = joined_evidence([span.sentence for span in first.spans])
+    claim = of.claim_ir.claims[0]
+    given = pair_digest(claim.text, text, first.context)
+    measured = replace(result, best_evidence=both, set_input_sha256=given)
+    stage.export = export(replace(of, verification=(measured,)))
+    html = html_of(_asked(open_page))
+    assert html.count("cr-place") == 1
+    assert re.findall(r'title="Source (\d)">\1<', html) == ["1", "2"]
+
+
+def test_without_the_package_the_page_says_what_to_do(open_page, monkeypatch) -> None:
+    """A line in place of the button; the other formats stay."""
+    monkeypatch.setattr("certirag.auditing.report_files.find_spec", lambda name: None)
+    at = _asked(open_page)
+    labels = [button.label for button in at.get("download_button")]
+    assert labels == ["Markdown", "Word", "Download audit JSON"]
+    assert "pdf needs reportlab: pip install" in html_of(at)
+
+
+def test_a_refusal_can_be_taken_along_too(open_page, stage) -> None:
+    """Its text to copy has no mark and no source."""
+    stage.export = answer_export([Statement(FACTS[1], "unsupported")])
+    at = _asked(open_page)
+    assert len(at.get("download_button")) == 4
+    assert "No claim here stands on a source." in at.code[0].value
+    assert "cr-number" not in html_of(at)
 
 
 def test_no_corpus_is_said_with_the_mend(open_page, stage, monkeypatch) -> None:
