@@ -10,7 +10,7 @@ CORPORA := policy finance clinical
 export CERTIRAG_HOME ?= $(HOME)/.local/share/certirag
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test prove fuzz fix demo screenshots
+.PHONY: run test prove fuzz fix demo demo-video screenshots
 
 run: $(VENV)/installed demo
 	@echo "Opening CertiRAG on http://$(HOST):$(PORT) (Ctrl-C ends it)"
@@ -51,6 +51,9 @@ fuzz: $(VENV)/installed-dev
 
 fix: $(VENV)/installed-dev
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+demo-video: $(VENV)/installed-dev
+	@$(BIN)/python scripts/demo_video.py
 
 screenshots: $(VENV)/installed-dev
 	@$(BIN)/python scripts/screenshots.py
