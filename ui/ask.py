@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
@@ -16,7 +16,11 @@ from ui.frame import plain_errors
 from ui.inert import draw_text
 from ui.question import ask_sample, check_sample, draft_box, question_box
 from ui.samples import draw_samples
+from ui.steps import choose_steps
 from ui.thread import draw_earlier, reopen
+
+if TYPE_CHECKING:
+    from certirag.answers.services import Services
 
 ANSWER: Final = "answer_export"
 CHECKED: Final = "checked_export"
@@ -27,12 +31,12 @@ def ask_page() -> None:
     corpus = choose_corpus(key="ask-corpus")
     asked = question_box()
     begins = asked.now and corpus is not None
-    mode, policy = _display(busy=begins)
+    mode, policy, of = _display(busy=begins)
     if corpus is None:
         return
     draw_skipped(corpus.skipped)
     if begins:
-        run.ask(asked.draft.text, corpus.index, mode, policy, key=ANSWER)
+        run.ask(asked.draft.text, corpus.index, mode, policy, of=of, key=ANSWER)
         st.rerun()  # the controls wake up, and the claims get their chips
     if not _show_kept(ANSWER, mode, policy, corpus, of_draft=False):
         draw_samples(corpus.name, ask_sample)
@@ -45,7 +49,7 @@ def draft_page() -> None:
     with plain_errors():
         asked = draft_box()
         begins = asked.now and corpus is not None
-        mode, policy = _display(busy=begins)
+        mode, policy, of = _display(busy=begins)
         if corpus is None:
             return
         draw_skipped(corpus.skipped)
@@ -54,6 +58,7 @@ def draft_page() -> None:
                 asked.draft.text,
                 corpus.index,
                 policy,
+                of=of,
                 question=asked.draft.question,
                 key=CHECKED,
             )
@@ -62,10 +67,10 @@ def draft_page() -> None:
             draw_samples(corpus.name, check_sample, drafts=True)
 
 
-def _display(*, busy: bool) -> tuple[Mode, Policy]:
+def _display(*, busy: bool) -> tuple[Mode, Policy, Services]:
     """Draw the controls, which sleep while an answer is made: a click on one would break it off."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="display"):
-        return choose_mode(disabled=busy), choose_policy(disabled=busy)
+        return choose_mode(disabled=busy), choose_policy(disabled=busy), choose_steps(disabled=busy)
 
 
 def _show_kept(key: str, mode: Mode, policy: Policy, corpus: Corpus, *, of_draft: bool) -> bool:

@@ -18,6 +18,7 @@ from ui import services
 from ui.growing import GrowingAnswer
 
 if TYPE_CHECKING:
+    from certirag.answers.services import Services
     from certirag.ports import Index
 
 Way = Literal["ask", "write", "draft", "plant"]
@@ -66,17 +67,16 @@ _NO_RECORD: Final[dict[Way, str]] = {
 }
 
 
-def ask(question: str, index: Index, mode: Mode, policy: Policy, *, key: str) -> None:
-    """Answer *question*, draw it as it grows, and keep its signed export under *key*.
+def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services, key: str) -> None:
+    """Answer *question* with the services *of*, draw it as it grows, keep its export under *key*.
 
     Each part is kept as soon as it is recorded: on an error, or when a reader goes elsewhere,
     what was certified before stays.
     """
-    common = services.shared().services
-    growing = GrowingAnswer(mode, trusted=common.trusted, floor=policy)
+    growing = GrowingAnswer(mode, trusted=of.trusted, floor=policy)
     with growing.banner:
         status = st.status("Waiting for the models")
-    way: Way = "ask" if common.writer is None else "write"
+    way: Way = "ask" if of.writer is None else "write"
 
     def progress(line: str, done: int, _total: int) -> None:
         if way == "write" and line.startswith("Claim "):
@@ -87,7 +87,7 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, key: str) ->
             status.update(label=STAGES[way][_stage(way, done)])
 
     def parts() -> Iterator[SignedAnswer]:
-        for part in stream_answer(question, index, common, asked_policy=policy, progress=progress):
+        for part in stream_answer(question, index, of, asked_policy=policy, progress=progress):
             yield part
             if not part.complete:
                 growing.grow(part.export)
@@ -95,14 +95,15 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, key: str) ->
     _keep(key, way, parts)
 
 
-def check_draft(draft: str, index: Index, policy: Policy, *, question: str, key: str) -> None:
+def check_draft(
+    draft: str, index: Index, policy: Policy, *, of: Services, question: str, key: str
+) -> None:
     """Check *draft* and keep the signed export under *key*; on an error keep nothing."""
-    common = services.shared().services
     _run(
         key,
         "draft",
         lambda progress: verify_draft(
-            draft, index, common, question=question, asked_policy=policy, progress=progress
+            draft, index, of, question=question, asked_policy=policy, progress=progress
         ),
     )
 

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
-from gate_cases import POLICY, TRUSTED
-from page_stage import ROOT, Stage, corpus_index
+from page_stage import ROOT, FakeServices, Stage, corpus_index
 from streamlit.testing.v1 import AppTest
 
 from certirag.core.models import ModelIdentity
@@ -20,12 +19,9 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     from ui import services
 
     made = Stage()
-    fake = SimpleNamespace(
-        policy=POLICY,
-        trusted=TRUSTED,
+    fake = FakeServices(
+        SimpleNamespace(search=lambda *_, **__: SimpleNamespace(rows=())),
         models=(ModelIdentity("verifier", "fake", "1", "0" * 64),),
-        writer=None,
-        audit_log=SimpleNamespace(search=lambda *_, **__: SimpleNamespace(rows=())),
     )
     shared = services.Shared(fake)
     monkeypatch.setattr(services, "shared", lambda: shared)

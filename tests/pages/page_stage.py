@@ -8,10 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from builders import FACTS, Statement, answer_export
-from gate_cases import chunk
+from gate_cases import POLICY, TRUSTED, chunk
 from streamlit.testing.v1 import AppTest
 
 from certirag.answers.services import SignedAnswer
+from certirag.core.models import ModelIdentity
+from certirag.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 STATEMENTS = (
@@ -19,6 +21,18 @@ STATEMENTS = (
     Statement(FACTS[1], "unsupported", "Travel handbook"),
     Statement("Full-time employees receive 30 days of leave.", "contradicted", "Old policy"),
 )
+
+
+@dataclass(frozen=True)
+class FakeServices:
+    """What the pages read of the services."""
+
+    audit_log: object
+    trusted: object = field(default_factory=lambda: TRUSTED)
+    policy: object = POLICY
+    models: tuple[ModelIdentity, ...] = ()
+    writer: object = None
+    settings: Settings = field(default_factory=Settings)
 
 
 @dataclass
@@ -30,14 +44,14 @@ class Stage:
     asked: list[str] = field(default_factory=list)
     policies: list[str] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
+    given: list[object] = field(default_factory=list)
 
-    def answer(
-        self, text, _index, _services, *, asked_policy, progress, question=""
-    ) -> SignedAnswer:
+    def answer(self, text, _index, given, *, asked_policy, progress, question="") -> SignedAnswer:
         """Stand in for the pipeline: say a stage, count, then answer or fail."""
         self.asked.append(text)
         self.policies.append(asked_policy.name)
         self.questions.append(question)
+        self.given.append(given)
         progress("a line with **markup** from somewhere", 3, 5)
         if self.error is not None:
             raise self.error

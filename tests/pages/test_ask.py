@@ -5,16 +5,19 @@ from __future__ import annotations
 import pickle
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from builders import FACTS, Statement, answer_export, answer_record
 from gate_cases import POLICY, TRUSTED, export
 from page_stage import STATEMENTS, captions_of, chips_of, corpus_index, html_of
 
+from certirag.answers.services import AnswerWriter
 from certirag.core.text import SpanRef, joined_evidence, pair_digest
 from certirag.errors import AuditError, VerifierError
 from certirag.proof.certificate import open_export
 from certirag.render import Mode, footnotes_of, plain_report, present, sources_of
+from certirag.settings import Settings
 from ui import services
 from ui.ask import ANSWER
 
@@ -264,3 +267,52 @@ def test_an_answer_over_other_documents_or_policies_says_so(open_page, stage, mo
     at = at.run()
     assert other not in captions_of(at)
     assert "This was answered under" not in html_of(at)
+
+
+def _given(stage) -> Settings:
+    return stage.given[-1].settings
+
+
+def test_a_session_leaves_out_steps_and_searches_twice(open_page, stage) -> None:
+    """What it chose is in the services that answer, and nowhere else."""
+    at = open_page("ask")
+    at.toggle(key="step-enable_abstention").set_value(False)
+    at.toggle(key="step-enable_verification_retrieval").set_value(True).run()
+    at.text_input(key="question").set_value("How much leave?")
+    _button(at, "Ask").click().run()
+    assert not at.exception
+    assert (_given(stage).enable_abstention, _given(stage).enable_verification_retrieval) == (
+        False,
+        True,
+    )
+    assert services.shared().services.settings == Settings()
+    assert _given(stage).generator == "extractive"
+
+
+def test_a_session_cannot_switch_on_what_the_server_has_off(open_page, stage, monkeypatch) -> None:
+    """Whatever value a browser sends for it."""
+    off = replace(services.shared().services, settings=Settings(enable_nei_verdict=False))
+    monkeypatch.setattr(services, "shared", lambda: services.Shared(off))
+    at = open_page("ask")
+    assert at.toggle(key="step-enable_nei_verdict").disabled
+    at.session_state["step-enable_nei_verdict"] = True
+    at.text_input(key="question").set_value("How much leave?")
+    _button(at, "Ask").click().run()
+    assert _given(stage).enable_nei_verdict is False
+
+
+def test_a_session_chooses_how_a_language_model_writes(open_page, stage, monkeypatch) -> None:
+    """One of the ways, or that it does not write at all."""
+    writer = AnswerWriter(SimpleNamespace(), "interleaved", {})
+    own = replace(services.shared().services, writer=writer)
+    monkeypatch.setattr(services, "shared", lambda: services.Shared(own))
+    at = open_page("ask")
+    at.selectbox(key="strategy").set_value("strict-quote").run()
+    at.text_input(key="question").set_value("How much leave?")
+    _button(at, "Ask").click().run()
+    assert stage.given[-1].writer.strategy == "strict-quote"
+    assert _given(stage).strategy == "strict-quote"
+    at.selectbox(key="writer").set_value("Sentences of the documents").run()
+    _button(at, "Ask").click().run()
+    assert stage.given[-1].writer is None
+    assert _given(stage).generator == "extractive"

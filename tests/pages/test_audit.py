@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 
 import pytest
 from builders import hostile_strings
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gate_cases import KEY, POLICY, TRUSTED, good_case, record, with_result
-from page_stage import html_of
+from page_stage import FakeServices, html_of
 
 import ui.charts
 from certirag.adapters.log_sql.sql_log import SqlAuditLog
@@ -63,10 +62,7 @@ def log(stage, tmp_path, monkeypatch) -> SqlAuditLog:
     made = SqlAuditLog(f"sqlite:///{tmp_path}/audit.sqlite3", key=KEY)
     for number in range(6):
         _logged(made, number)
-    fake = SimpleNamespace(
-        audit_log=made, trusted=TRUSTED, policy=POLICY, settings=None, models=(), writer=None
-    )
-    shared = services.Shared(fake)  # type: ignore[arg-type]
+    shared = services.Shared(FakeServices(made))  # type: ignore[arg-type]
     monkeypatch.setattr(services, "shared", lambda: shared)
     monkeypatch.setenv("CERTIRAG_AUDIT_EVERYONE", "true")
     return made
@@ -265,7 +261,7 @@ def test_a_log_without_answers_says_so(log, open_page, tmp_path, monkeypatch) ->
     """A fresh log holds, has one entry, and nothing to list."""
     fresh = SqlAuditLog(f"sqlite:///{tmp_path}/fresh.sqlite3", key=KEY)
     shared = services.shared()
-    fake = SimpleNamespace(**{**vars(shared.services), "audit_log": fresh})
+    fake = replace(shared.services, audit_log=fresh)
     monkeypatch.setattr(services, "shared", lambda: services.Shared(fake))
     at = open_page("audit")
     assert any("has just begun" in caption.value for caption in at.caption)
@@ -282,7 +278,7 @@ def test_a_checkpoint_of_a_stranger_is_said_not_to_hold(log, open_page, monkeypa
     stranger = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
     shared = services.shared()
     trusted = {key_id(stranger.public_key()): stranger.public_key()}
-    fake = SimpleNamespace(**{**vars(shared.services), "trusted": trusted})
+    fake = replace(shared.services, trusted=trusted)
     monkeypatch.setattr(services, "shared", lambda: services.Shared(fake))
     at = open_page("audit")
     html = html_of(at)

@@ -1,0 +1,69 @@
+"""How this session's answers are made: the steps that the server allows, fewer where one likes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import streamlit as st
+
+from certirag.settings import STRATEGIES
+from ui import services
+from ui.toggles import TOGGLES
+
+if TYPE_CHECKING:
+    from certirag.answers.services import AnswerWriter, Services
+    from certirag.core.generation import Strategy
+
+HELP: Final = (
+    "They hold for this session, from the next answer on, and stand in its record. None of them "
+    "can add a badge by itself: what is left out falls back on less."
+)
+# What a session may switch on where the server has not: the same documents are searched once more.
+FREE: Final = "enable_verification_retrieval"
+WRITERS: Final = ("A language model", "Sentences of the documents")
+STRATEGY_WORDS: Final = {
+    "interleaved": "Evidence first, then one claim from it",
+    "generate-then-cite": "All at once, each claim with its citation",
+    "strict-quote": "Quotations alone",
+}
+
+
+def choose_steps(*, disabled: bool = False) -> Services:
+    """Draw the settings of this session, folded; return the services with what it chose.
+
+    What the server has switched off stays off; a session can only leave out more, or search twice.
+    """
+    common = services.shared().services
+    with st.popover("Settings", disabled=disabled):
+        st.caption(HELP)
+        writer = None if common.writer is None else _choose_writer(common.writer)
+        allowed = {name: bool(getattr(common.settings, name)) for name in TOGGLES}
+        chosen = {
+            name: st.toggle(
+                TOGGLES[name][0],
+                value=is_on,
+                key=f"step-{name}",
+                disabled=not (is_on or name == FREE),
+                persist_state="session",
+            )
+            and (is_on or name == FREE)
+            for name, is_on in allowed.items()
+        }
+    named = {"generator": "extractive"} if writer is None else {"strategy": writer.strategy}
+    settings: Any = {**named, **chosen}
+    return replace(common, settings=replace(common.settings, **settings), writer=writer)
+
+
+def _choose_writer(own: AnswerWriter) -> AnswerWriter | None:
+    by = st.selectbox("Answers are written by", WRITERS, key="writer", persist_state="session")
+    strategy = st.selectbox(
+        "In which way",
+        STRATEGIES,
+        index=STRATEGIES.index(own.strategy),
+        format_func=lambda name: STRATEGY_WORDS.get(name, name),
+        key="strategy",
+        disabled=by == WRITERS[1],
+        persist_state="session",
+    )
+    return None if by == WRITERS[1] else replace(own, strategy=cast("Strategy", strategy))
