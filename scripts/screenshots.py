@@ -149,7 +149,7 @@ def shoot_all(browser: Browser, address: str, out: Path) -> None:
         save(page, out / f"{name}.png")
     shoot_audit(browser, address, out)
     page = opened(browser, f"{address}/draft?mode=debug", WIDE)
-    page.get_by_role("button", name="Check this").first.click()
+    page.get_by_role("button", name="Check draft 1").click()
     page.get_by_text("Download audit JSON").wait_for()
     save(page, out / "draft.png", whole=True)
 

@@ -62,7 +62,7 @@ def drawn_of(chip: Chip, sources: Sequence[Source]) -> tuple[str, ...]:
 
 def _draw_chip(chip: Chip, number: int) -> None:
     st.button(
-        chip.badge.label,
+        f"{chip.badge.label} · claim {number:d}",  # or every chip would have the same name
         key=f"chip-{chip.badge.kind}-{number}",
         on_click=drawer.ask_to_open,
         args=(chip.claim_id,),

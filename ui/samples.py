@@ -33,7 +33,7 @@ def draw_samples(corpus: str, choose: Callable[[str, str], None], *, drafts: boo
         ):
             draw_text(_begin(text), "note")
             st.button(
-                "Check this" if drafts else "Ask this",
+                f"Check draft {number + 1:d}" if drafts else f"Ask question {number + 1:d}",
                 key=f"try-{corpus}-{number}",
                 type="tertiary",
                 on_click=choose,

@@ -48,6 +48,7 @@ SAFE = LAYOUT | {
     "expander",
     "file_uploader",
     "form_submit_button",
+    "header",
     "info",
     "markdown",
     "navigation",
@@ -235,6 +236,8 @@ def _constant(tree: ast.Module, node: ast.expr) -> bool:
             return all(_constant(tree, value) for value in values)
         case ast.FormattedValue(format_spec=ast.JoinedStr(values=[ast.Constant(value=spec)])):
             return spec in {"d", ".2f"}  # a text in its place is an error, not a label
+        case ast.FormattedValue(value=value, format_spec=None):
+            return _constant(tree, value)
         case ast.Attribute(attr="label", value=ast.Attribute(attr="badge")):
             return True  # the gate's own three words
         case ast.Call(func=ast.Attribute(attr="Page")):

@@ -119,7 +119,7 @@ def test_a_sample_question_is_answered_once(visit, app, home) -> None:
     log = open_log(read_settings({"CERTIRAG_HOME": str(home)}))
     before = log.count(AnswerQuery())
     page = visit(app).page
-    page.get_by_role("button", name="Ask this").first.click()
+    page.get_by_role("button", name="Ask question 1").click()
     page.get_by_text("Download audit JSON").wait_for()
     trace = page.get_by_text("Trace ").inner_text()
     assert page.locator(CHIP).count() > 0

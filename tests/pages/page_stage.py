@@ -83,8 +83,10 @@ def html_of(at: AppTest) -> str:
 
 
 def chips_of(at: AppTest) -> list[str]:
-    """Return the labels of the claims' chips in order."""
-    return [b.label for b in at.button if (b.key or "").startswith("chip-")]
+    """Return the badges of the claims' chips in order, without the claims' numbers."""
+    chips = [b.label for b in at.button if (b.key or "").startswith("chip-")]
+    assert len(set(chips)) == len(chips), "each chip has a name of its own"
+    return [label.partition(" · claim ")[0] for label in chips]
 
 
 def captions_of(at: AppTest) -> list[str]:
