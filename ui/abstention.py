@@ -36,12 +36,14 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
     summary = presentation.summary
     with st.container(key="refusal"):
         disagree = is_disagreement(presentation)
-        st.subheader(DISAGREEMENT if disagree else _NO_ANSWER, anchor=False)
+        st.header(DISAGREEMENT if disagree else _NO_ANSWER, anchor=False)
         if presentation.question:
             draw_text(presentation.question, "question", max_lines=6)
         draw_conflicts(presentation)
         if not disagree:
-            draw_text(summary.reason or "The rules in force did not allow an answer.", "claim")
+            draw_text(
+                summary.reason or "The rules in force did not allow an answer.", "claim", told=True
+            )
         draw_end(presentation)
         code = ("Reason", summary.reason_code.replace("_", " ").lower())
         draw_facts(
@@ -78,7 +80,7 @@ def draw_conflicts(presentation: Presentation) -> None:
 
 def _draw_broken_off(presentation: Presentation) -> None:
     with st.container(key="refusal"):
-        st.subheader("No answer: the language model gave none", anchor=False)
+        st.header("No answer: the language model gave none", anchor=False)
         if presentation.question:
             draw_text(presentation.question, "question", max_lines=6)
         draw_end(presentation)

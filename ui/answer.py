@@ -94,13 +94,13 @@ def _draw_answer(presentation: Presentation) -> None:
         if presentation.question:
             draw_text(presentation.question, "question" if first else "lead", max_lines=6)
         if first:
-            draw_text(headline, "lead")
+            draw_text(headline, "lead", told=True)
         draw_end(presentation)
         draw_conflicts(presentation)
     _draw_shown(presentation)
     with st.container(key="banner"):
         if not first:
-            draw_text(headline, "note")
+            draw_text(headline, "note", told=True)
         draw_facts(
             (
                 ("Confidence", summary.confidence.replace("_", " ")),

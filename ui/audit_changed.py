@@ -89,7 +89,7 @@ def _rechecked(stale: Sequence[StaleAnswer], index: Index) -> tuple[Rechecked, .
 
 
 def _draw_checked(checked: Sequence[Rechecked]) -> None:
-    draw_text("Checked again", "lead")
+    draw_text("Checked again", "lead", told=True)
     with st.container(key="rows-checked"):
         draw_table(
             ("Answer", "New entry", "Badges", "Outcome"),

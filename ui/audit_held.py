@@ -94,7 +94,7 @@ def draw_compared(
     found = [compare(log, newest, note, trusted) for note in held]
     if not found:
         return
-    draw_text(FITS if all(one.fits for one in found) else DIFFERS, "lead")
+    draw_text(FITS if all(one.fits for one in found) else DIFFERS, "lead", told=True)
     draw_lines(one.line for one in found)
     st.caption(
         "This compares signed roots. Verify the whole log to have each entry read again as well."

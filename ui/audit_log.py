@@ -112,7 +112,7 @@ def _verified(log: AuditLog, held: tuple[str, ...]) -> LogReport:
 
 def _draw_report(report: LogReport, size: int) -> None:
     with st.container(key="log-report"):
-        draw_text(HOLDS if report.intact else BROKEN, "lead")
+        draw_text(HOLDS if report.intact else BROKEN, "lead", told=True)
         if not report.intact:
             draw_lines(report.faults)
             if report.more_faults:
@@ -127,7 +127,7 @@ def _draw_report(report: LogReport, size: int) -> None:
             )
         )
         if report.vanished:
-            st.subheader("Requests without an end", anchor=False)
+            st.header("Requests without an end", anchor=False)
             st.caption("They came in, and neither an answer nor a failure was logged for them.")
             draw_lines(report.vanished[:20])
         if report.under_way:

@@ -92,10 +92,10 @@ def _draw_replayed(replays: Sequence[Replay]) -> None:
         )
     )
     if lost:
-        draw_text("Would be lost", "lead")
+        draw_text("Would be lost", "lead", told=True)
         _draw_claims(lost, "rows-lost")
     if looser:
-        draw_text(LOOSER, "lead")
+        draw_text(LOOSER, "lead", told=True)
         st.caption(LOOSER_WHY)
         _draw_claims(looser, "rows-looser")
     if not lost and not looser:

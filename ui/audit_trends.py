@@ -27,7 +27,7 @@ GROUP_HELP: Final = "The topic is the document that most of an answer's evidence
 
 def draw_trends(log: AuditLog, query: AnswerQuery) -> None:
     """Draw the answers that *query* asks for by week, and their mean score by group and week."""
-    st.subheader("By week", anchor=False)
+    st.header("By week", anchor=False)
     draw_weeks(log.trend(query, ("week",)))
     st.caption(
         "Grounding score: the share of an answer's checkable claims that got the badge. The line "

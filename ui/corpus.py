@@ -34,7 +34,7 @@ def corpus_page() -> None:
             ("Fingerprint", corpus.index.fingerprint[:12]),
         )
     )
-    st.subheader("Documents", anchor=False)
+    st.header("Documents", anchor=False)
     draw_table(
         ("Title", "File", "Type", "Passages", "SHA-256"),
         [
@@ -42,12 +42,12 @@ def corpus_page() -> None:
             for d in documents
         ],
     )
-    st.subheader("Not read, and why", anchor=False)
+    st.header("Not read, and why", anchor=False)
     if skipped:
         draw_lines(skipped)
     else:
         st.caption("Every file was read.")
-    st.subheader("Passages", anchor=False)
+    st.header("Passages", anchor=False)
     _draw_passages(corpus)
 
 

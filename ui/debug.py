@@ -22,7 +22,7 @@ _RECORD_LINES = 2_000
 def draw_debug(presentation: Presentation) -> None:
     """Draw what the record holds beyond the claims; none of it is coloured by its score."""
     record = presentation.record
-    st.subheader("Behind this answer", anchor=False)
+    st.header("Behind this answer", anchor=False)
     with st.expander(f"Retrieval set ({len(record.retrieval.chunks):d} chunks)"):
         _draw_retrieval(record.retrieval.chunks)
         draw_lines(record.retrieval.dropped)

@@ -66,7 +66,7 @@ class GrowingAnswer:
             if presentation.question:
                 draw_text(presentation.question, "question", max_lines=6)
             draw_text(BEING_WRITTEN, "lead")
-            draw_text(presentation.headline if summary.verified else NOTHING_YET, "note")
+            draw_text(presentation.headline if summary.verified else NOTHING_YET, "note", told=True)
         others = len(presentation.folded) + presentation.hidden
         if others:
             with self._rest.container():

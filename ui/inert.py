@@ -38,6 +38,9 @@ SCHEMES: Final = {
 MAX_LINES: Final = 40
 MAX_LABEL: Final = 120
 COPY_HEIGHT: Final = 320  # pixels
+# What the smallest box of a text shows without scrolling, on a page of 320 px: lines, letters in each.
+LINES_IN_SIGHT: Final = 12
+NARROW_LINE: Final = 26
 
 
 class BadgeLike(Protocol):
@@ -97,9 +100,17 @@ def draw_style() -> None:
     st.html(SCHEMES["dark" if st.context.theme.type == "dark" else "light"])
 
 
-def draw_text(text: str, role: Role, *, max_lines: int = MAX_LINES) -> None:
-    """Draw *text* as it is, in a box of its own, with a caption for what was made plain."""
-    _put(_block_markup(text, role, max_lines), _oddities_markup([text]))
+def draw_text(text: str, role: Role, *, max_lines: int = MAX_LINES, told: bool = False) -> None:
+    """Draw *text* as it is, in a box of its own, with a caption for what was made plain.
+
+    What is *told* is read out by a screen reader as soon as it appears; errors always are.
+    """
+    _put(_block_markup(text, role, max_lines, told), _oddities_markup([text]))
+
+
+def tell(text: str) -> None:
+    """Have *text* read out by a screen reader where the page shows it in a way that is silent."""
+    _put(Markup(f'<div class="cr-told" role="status">{inert_html(text)}</div>'))
 
 
 def draw_lines(lines: Iterable[str]) -> None:
@@ -149,7 +160,7 @@ def draw_quote(
         Markup(
             '<figure class="cr-quote"><figcaption class="cr-quote-from">Quoted from '
             f"{_ready(_title_markup(title))}</figcaption>"
-            '<blockquote class="cr-inert cr-inert--quote" dir="auto">'
+            f'<blockquote class="cr-inert cr-inert--quote" dir="auto"{_reach_markup(text)}>'
             f"{highlight_html(text, spans)}</blockquote>"
             f'<div class="cr-facts">{_ready(_facts_markup(facts))}</div></figure>'
         ),
@@ -253,11 +264,12 @@ def draw_facts(pairs: Iterable[tuple[str, str]]) -> None:
 
 def draw_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Draw a plain table; every cell is inert, numbers have no colour."""
-    head = "".join(f"<th>{inert_html(header)}</th>" for header in headers)
+    head = "".join(f'<th scope="col">{inert_html(header)}</th>' for header in headers)
     body = "".join(_row_markup(row) for row in rows)
     _put(
         Markup(
-            f'<div class="cr-table"><table><thead><tr>{_ready(Markup(head))}</tr></thead>'
+            '<div class="cr-table" role="group" aria-label="Table" tabindex="0"><table>'
+            f"<thead><tr>{_ready(Markup(head))}</tr></thead>"
             f"<tbody>{_ready(Markup(body))}</tbody></table></div>"
         )
     )
@@ -272,11 +284,19 @@ def _ready(markup: Markup) -> Markup:
     return markup
 
 
-def _block_markup(text: str, role: Role, max_lines: int) -> Markup:
+def _block_markup(text: str, role: Role, max_lines: int, told: bool) -> Markup:
+    live = Markup(' role="alert"' if role == "error" else ' role="status"' if told else "")
     return Markup(
-        f'<div class="cr-inert cr-inert--{inert_html(role)}" dir="auto">'
+        f'<div class="cr-inert cr-inert--{inert_html(role)}" dir="auto"{_ready(live)}'
+        f"{_reach_markup(text)}>"
         f"{inert_html(text, max_lines=max_lines)}</div>"
     )
+
+
+def _reach_markup(text: str) -> Markup:
+    """Let the keyboard reach the box of *text*, and scroll it, if it may overflow a narrow one."""
+    lines = sum(1 + len(line) // NARROW_LINE for line in text.split("\n"))
+    return Markup(' tabindex="0"' if lines > LINES_IN_SIGHT else "")
 
 
 def _item_markup(line: str) -> Markup:

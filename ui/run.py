@@ -16,6 +16,7 @@ from certirag.ports import Progress
 from certirag.render import Mode
 from ui import services
 from ui.growing import GrowingAnswer
+from ui.inert import tell
 
 if TYPE_CHECKING:
     from certirag.answers.services import Services
@@ -76,6 +77,7 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services
     growing = GrowingAnswer(mode, trusted=of.trusted, floor=policy)
     with growing.banner:
         status = st.status("Waiting for the models")
+        spoken = st.empty()
     way: Way = "ask" if of.writer is None else "write"
 
     def progress(line: str, done: int, _total: int) -> None:
@@ -85,6 +87,8 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services
             )
         else:
             status.update(label=STAGES[way][_stage(way, done)])
+            with spoken:  # a status is silent
+                tell(STAGES[way][_stage(way, done)])
 
     def parts() -> Iterator[SignedAnswer]:
         for part in stream_answer(question, index, of, asked_policy=policy, progress=progress):
@@ -178,9 +182,12 @@ def _stage(way: Way, done: int) -> int:
 def _run(key: str, way: Way, work: Callable[[Progress], SignedAnswer]) -> None:
     slot = st.empty()
     with slot.status("Waiting for the models", expanded=True) as status:
+        spoken = st.empty()
 
         def progress(_line: str, done: int, _total: int) -> None:
             status.update(label=STAGES[way][_stage(way, done)])
+            with spoken:  # a status is silent
+                tell(STAGES[way][_stage(way, done)])
 
         _keep(key, way, lambda: iter([work(progress)]))
     slot.empty()

@@ -55,7 +55,7 @@ def test_the_panel_says_why_what_came_near_and_what_to_ask(open_page, stage, mod
     stage.export = _refused()
     at = _asked(open_page, mode=mode)
     assert not at.exception
-    assert at.subheader[0].value == "No answer: the evidence does not support one"
+    assert at.header[0].value == "No answer: the evidence does not support one"
     html = html_of(at)
     for said in (
         "How much leave in Norway?",

@@ -171,7 +171,7 @@ def test_a_refusal_says_so_first(open_page, stage) -> None:
     """Without a single badge the page opens with the refusal, its reason and what may help."""
     stage.export = answer_export(STATEMENTS[1:2])
     at = _asked(open_page)
-    assert at.subheader[0].value == "No answer: the evidence does not support one"
+    assert at.header[0].value == "No answer: the evidence does not support one"
     html = html_of(at)
     assert "not hold enough evidence" in html
     assert "Travel handbook" in html

@@ -393,7 +393,7 @@ def test_hostile_text_stays_inert(log, open_page, _name, text) -> None:
     for view in ("Answers", "Trends", "Replay"):
         at = _view(open_page, view)
         assert not at.exception
-        for sink in (*at.markdown, *at.caption, *at.subheader, *at.title, *at.info):
+        for sink in (*at.markdown, *at.caption, *at.header, *at.subheader, *at.title, *at.info):
             assert text not in sink.value
     if "\x00" not in text and len(text) < 400:  # a database holds no U+0000, an index no novel
         assert inert_html(text) in html_of(_view(open_page, "Trends"))

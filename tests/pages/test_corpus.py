@@ -29,7 +29,7 @@ def test_hostile_titles_and_reasons_are_inert(open_page, monkeypatch, _name, tex
     at = open_page("corpus")
     assert not at.exception
     assert inert_html(text) in html_of(at)
-    for sink in (*at.markdown, *at.caption, *at.subheader, *at.title):
+    for sink in (*at.markdown, *at.caption, *at.header, *at.subheader, *at.title):
         assert text not in sink.value
 
 

@@ -157,14 +157,14 @@ def test_a_part_without_a_badge_is_no_refusal(open_page, streamed) -> None:
     at.run()
     assert "This answer was not finished." in html_of(at)
     assert "Nothing was certified before." in html_of(at)
-    assert [heading.value for heading in at.subheader] == []
+    assert [heading.value for heading in at.header] == []
 
 
 def test_a_model_that_gives_nothing_is_said_of_the_model(open_page, streamed) -> None:
     """Without a claim nothing was measured: nothing is said of the evidence."""
     streamed(_part(0, "unreachable", "the language model stopped: host cannot be reached"))
     at = _asked(open_page)
-    assert at.subheader[0].value == "No answer: the language model gave none"
+    assert at.header[0].value == "No answer: the language model gave none"
     assert "The language model stopped: host cannot be reached." in html_of(at)
 
 
