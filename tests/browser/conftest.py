@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +29,18 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def axe(pytestconfig: pytest.Config) -> str:
+    """Return axe's source; without it a test is skipped, or fails where CI requires all parts."""
+    from axe import script_in
+
+    try:
+        return script_in(pytestconfig.cache.mkdir("axe"))
+    except (OSError, subprocess.SubprocessError) as error:
+        missing = pytest.fail if os.environ.get("CERTIRAG_REQUIRE_ALL") else pytest.skip
+        missing(f"axe-core is missing: {error}")
 
 
 class Visit:
