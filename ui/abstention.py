@@ -126,7 +126,7 @@ def _draw_suggestion(suggestion: Suggestion, number: int, *, of_draft: bool) -> 
         draw_text(suggestion.because, "note", max_lines=4)
         if plain and not of_draft:
             st.button(
-                "Ask this",
+                f"Ask suggestion {number:d}",
                 key=f"use-{number}",
                 type="tertiary",
                 on_click=ask_sample,

@@ -39,10 +39,11 @@ def choose_steps(*, disabled: bool = False) -> Services:
         st.caption(HELP)
         writer = None if common.writer is None else _choose_writer(common.writer)
         allowed = {name: bool(getattr(common.settings, name)) for name in TOGGLES}
+        for name, is_on in allowed.items():
+            st.session_state.setdefault(f"step-{name}", is_on)
         chosen = {
             name: st.toggle(
                 TOGGLES[name][0],
-                value=is_on,
                 key=f"step-{name}",
                 disabled=not (is_on or name == FREE),
                 persist_state="session",
@@ -57,10 +58,10 @@ def choose_steps(*, disabled: bool = False) -> Services:
 
 def _choose_writer(own: AnswerWriter) -> AnswerWriter | None:
     by = st.selectbox("Answers are written by", WRITERS, key="writer", persist_state="session")
+    st.session_state.setdefault("strategy", own.strategy)
     strategy = st.selectbox(
         "In which way",
         STRATEGIES,
-        index=STRATEGIES.index(own.strategy),
         format_func=lambda name: STRATEGY_WORDS.get(name, name),
         key="strategy",
         disabled=by == WRITERS[1],

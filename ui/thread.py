@@ -65,7 +65,7 @@ def draw_earlier(key: str) -> None:
             ):
                 draw_text(row.facets.question, "note", max_lines=2)
                 st.button(
-                    "Show again",
+                    f"Show question {number:d} again",
                     key=f"earlier-{number}",
                     type="tertiary",
                     on_click=_name,

@@ -23,7 +23,7 @@ STATEMENTS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class FakeServices:
     """What the pages read of the services."""
 

@@ -12,7 +12,7 @@ from gate_cases import export
 from page_stage import chips_of, html_of
 from streamlit.testing.v1 import AppTest
 
-from certirag.answers.services import SignedAnswer
+from certirag.answers.services import AnswerWriter, SignedAnswer
 from certirag.core.generation import DraftEnd, GenerationRecord, PromptIdentity
 from certirag.core.verdict import QuestionRecord
 from certirag.errors import AuditError
@@ -62,7 +62,7 @@ def streamed(stage, monkeypatch: pytest.MonkeyPatch, drawn: list[str]) -> Callab
     """Return a function that puts parts (or errors) behind Ask, and gives what each found done."""
     import ui.run
 
-    services.shared().services.writer = object()
+    services.shared().services.writer = AnswerWriter(object(), "interleaved", {})
 
     def script(*parts: SignedAnswer | Exception) -> list[tuple[bytes, list[str]]]:
         found: list[tuple[bytes, list[str]]] = []
