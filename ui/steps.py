@@ -56,13 +56,17 @@ def choose_steps(*, disabled: bool = False) -> Services:
     return replace(common, settings=replace(common.settings, **settings), writer=writer)
 
 
+def _strategy_label(name: str) -> str:
+    return STRATEGY_WORDS.get(name, name)
+
+
 def _choose_writer(own: AnswerWriter) -> AnswerWriter | None:
     by = st.selectbox("Answers are written by", WRITERS, key="writer", persist_state="session")
     st.session_state.setdefault("strategy", own.strategy)
     strategy = st.selectbox(
         "In which way",
         STRATEGIES,
-        format_func=lambda name: STRATEGY_WORDS.get(name, name),
+        format_func=_strategy_label,
         key="strategy",
         disabled=by == WRITERS[1],
         persist_state="session",
