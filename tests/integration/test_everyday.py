@@ -14,7 +14,7 @@ from certirag.render import Mode, present
 
 # The least that are answered whole, the least that are answered first, and the most without an
 # answer that are called answered. The first set, `everyday`, is for looking at while one works.
-FLOORS = {"everyday": (37, 37, 3), "everyday_blind": (36, 37, 1)}
+FLOORS = {"everyday": (38, 38, 4), "everyday_blind": (36, 38, 1)}
 
 
 def _rows(name: str) -> list[dict[str, Any]]:
