@@ -24,6 +24,7 @@ from ui.claims import draw_claim, draw_folded, numbers_of
 from ui.contract_text import PLANT_HELP
 from ui.inert import draw_facts, draw_lines, draw_text
 from ui.located import CorpusLike
+from ui.ways import draw_ways
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -41,12 +42,14 @@ def show_answer(
     of_draft: bool = False,
     key: str = "",
     corpus: CorpusLike | None = None,
+    ways: bool = False,
 ) -> None:
     """Draw what *mode* shows of *export*; every badge is derived again on each call.
 
     A record that does not hold shows one plain line and nothing else. *key* is where the session
     keeps the export; with it the footer offers to plant errors in the answer. *corpus* is the index
-    that is open beside it: the drawer looks there for what it quotes.
+    that is open beside it: the drawer looks there for what it quotes. *ways* draws how each claim
+    was decided, as Debug does.
     """
     try:
         presentation = present(export, mode, trusted=trusted, floor=floor)
@@ -68,6 +71,8 @@ def show_answer(
             draw_suggestions(presentation, of_draft=of_draft)
         if mode is Mode.DEBUG:
             debug.draw_debug(presentation)
+        elif ways:
+            draw_ways(presentation)
         _draw_footer(presentation, export, key)
     drawer.open_if_asked(presentation, corpus)
 

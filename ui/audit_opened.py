@@ -9,6 +9,7 @@ import streamlit as st
 from certirag.auditing.logged_answers import export_again, open_answer
 from certirag.errors import AuditError
 from certirag.proof.facets import AnswerQuery
+from certirag.render import Mode
 from ui import services
 from ui.answer import show_answer
 from ui.controls import choose_mode
@@ -53,8 +54,10 @@ def draw_opened(log: AuditLog, trace_id: str) -> None:
     draw_standing(log, row)
     _draw_entry(leaf, record)
     mode = choose_mode()
+    ways = mode is not Mode.DEBUG and st.toggle("How each claim was decided", key="ways")
     shared = services.shared().services
-    show_answer(export_again(log, trace_id), mode, trusted=shared.trusted, floor=shared.policy)
+    export = export_again(log, trace_id)
+    show_answer(export, mode, trusted=shared.trusted, floor=shared.policy, ways=ways)
     st.caption(
         "Download audit JSON gives the signed record with its proof from the newest checkpoint. "
         "How a stranger checks it: Trust contract, Checking us."

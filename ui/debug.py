@@ -1,4 +1,4 @@
-"""Debug mode's sections: claim IR, retrieval set, scored pairs, policy and models, as recorded."""
+"""Debug mode's sections: each claim's way, claim IR, retrieval set, scored pairs, policy and models, as recorded."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import streamlit as st
 
 from ui.inert import draw_lines, draw_table, draw_text
 from ui.toggles import draw_toggles
+from ui.ways import draw_ways
 
 if TYPE_CHECKING:
     from certirag.core.text import EvidenceChunk
@@ -22,6 +23,7 @@ _RECORD_LINES = 2_000
 def draw_debug(presentation: Presentation) -> None:
     """Draw what the record holds beyond the claims; none of it is coloured by its score."""
     record = presentation.record
+    draw_ways(presentation)
     st.header("Behind this answer", anchor=False)
     with st.expander(f"Retrieval set ({len(record.retrieval.chunks):d} chunks)"):
         _draw_retrieval(record.retrieval.chunks)

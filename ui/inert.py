@@ -41,6 +41,7 @@ COPY_HEIGHT: Final = 320  # pixels
 # What the smallest box of a text shows without scrolling, on a page of 320 px: lines, letters in each.
 LINES_IN_SIGHT: Final = 12
 NARROW_LINE: Final = 26
+MAX_ENTRY: Final = 280
 
 
 class BadgeLike(Protocol):
@@ -229,6 +230,22 @@ def draw_findings(findings: Iterable[tuple[str, FindingLike]]) -> None:
     _put(Markup(f'<ul class="cr-rules">{_ready(Markup(items))}</ul>'))
 
 
+def draw_way(stops: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> None:
+    """Draw named boxes one behind the other, each with its (text, note) entries."""
+    drawn = [(name, tuple(entries)) for name, entries in stops]
+    boxes = Markup("".join(_stop_markup(name, entries) for name, entries in drawn))
+    texts = [text for _, entries in drawn for entry in entries for text in entry]
+    _put(Markup(f'<ol class="cr-way">{_ready(boxes)}</ol>'), _oddities_markup(texts))
+
+
+def draw_steps(steps: Iterable[tuple[str, str, bool]]) -> None:
+    """Draw (stage, what it decided, whether it failed here) in order; none has a colour of a state."""
+    drawn = tuple(steps)
+    items = Markup("".join(_step_markup(*step) for step in drawn))
+    texts = [words for _, words, _ in drawn]
+    _put(Markup(f'<ol class="cr-rules">{_ready(items)}</ol>'), _oddities_markup(texts))
+
+
 def draw_rules(rules: Iterable[tuple[str, str]]) -> None:
     """Draw (title, words) pairs: what each rule asks."""
     items = "".join(
@@ -357,6 +374,33 @@ def _finding_markup(title: str, finding: FindingLike) -> Markup:
         f'</span><div><span class="cr-rule-name">{inert_html(title)}</span>'
         f'<span class="cr-inert cr-inert--line" dir="auto">{inert_html(finding.reason)}</span>'
         "</div></li>"
+    )
+
+
+def _stop_markup(name: str, entries: Sequence[tuple[str, str]]) -> Markup:
+    items = Markup("".join(_entry_markup(text, note) for text, note in entries))
+    return Markup(
+        f'<li class="cr-stop"><div class="cr-stop-name">{inert_html(name)}</div>{_ready(items)}</li>'
+    )
+
+
+def _entry_markup(text: str, note: str) -> Markup:
+    short = text if len(text) <= MAX_ENTRY else text[:MAX_ENTRY] + "…"
+    said = Markup(
+        f'<div class="cr-inert cr-inert--entry" dir="auto">{inert_html(short, max_lines=6)}</div>'
+    )
+    noted = Markup(
+        f'<div class="cr-inert cr-inert--beside" dir="auto">{inert_html(note, max_lines=4)}</div>'
+    )
+    return Markup(f"{_ready(said if text else Markup(''))}{_ready(noted if note else Markup(''))}")
+
+
+def _step_markup(stage: str, words: str, failed: bool) -> Markup:
+    here = Markup('<span class="cr-step-here">failed here</span>' if failed else "")
+    return Markup(
+        f'<li class="cr-rule"><div><span class="cr-rule-name">{inert_html(stage)}'
+        f'{_ready(here)}</span><span class="cr-inert cr-inert--line" dir="auto">'
+        f"{inert_html(words)}</span></div></li>"
     )
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from builders import FACTS, Statement, answer_export
 from gate_cases import POLICY, TRUSTED, chunk
+from lxml.html import fragment_fromstring
 from streamlit.testing.v1 import AppTest
 
 from certirag.answers.services import SignedAnswer
@@ -80,6 +81,16 @@ def html_of(at: AppTest) -> str:
     """Return all HTML that the page drew, the style sheets left out."""
     bodies = [element.proto.body for element in at.get("html")]
     return "\n".join(body for body in bodies if "<style>" not in body)
+
+
+def ours_of(bodies: str) -> tuple[str, set[str]]:
+    """Return the text and the classes of HTML beyond texts from outside; these hold no element."""
+    tree = fragment_fromstring(bodies, create_parent="div")
+    for quoted in tree.find_class("cr-inert"):
+        assert [child.tag for child in quoted] == []
+        quoted.text = ""
+    classes = {name for element in tree.iter() for name in element.get("class", "").split()}
+    return tree.text_content(), classes
 
 
 def chips_of(at: AppTest) -> list[str]:
