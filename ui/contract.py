@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from certirag.core.policy import LEAST_TAU_ENTAIL
 from certirag.render import NOTICE
 from ui import services
 from ui.contract_check import draw_checkers
+from ui.contract_policies import draw_measured, draw_policies, with_thresholds
+from ui.contract_simulation import draw_simulation
 from ui.contract_text import (
     DOES_NOT_MEAN,
     FAILS_CLOSED,
@@ -40,6 +40,12 @@ def contract_page() -> None:
     st.header("The rules in force", anchor=False)
     policy = choose_policy()
     draw_rules((RULE_TITLES[rule], rule_words(rule, policy)) for rule in policy.rules)
+    st.header("The policies side by side", anchor=False)
+    draw_policies()
+    st.header("What other thresholds would do", anchor=False)
+    draw_simulation(policy)
+    st.header("What was measured", anchor=False)
+    draw_measured()
     st.header("What verifies", anchor=False)
     draw_facts((m.role, f"{m.name} {m.version}") for m in services.shared().services.models)
     st.header("When something fails", anchor=False)
@@ -51,7 +57,4 @@ def contract_page() -> None:
 
 def rule_words(rule: str, policy: Policy) -> str:
     """Return what *rule* asks under *policy*, thresholds included, in plain words."""
-    values = {k: v for k, v in asdict(policy).items() if isinstance(v, int | float)}
-    return RULE_WORDS[rule].format(
-        **values, **policy.class_minimum, least_tau_entail=LEAST_TAU_ENTAIL
-    )
+    return with_thresholds(RULE_WORDS[rule], policy)

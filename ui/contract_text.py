@@ -115,3 +115,53 @@ RULE_WORDS: Final[dict[str, str]] = {
     "uncontested": "No sentence of another document reaches a contradiction score of "
     "{tau_contest:.2f}.",
 }
+# Rule name → what it asks in one line, and what a policy's own limit for it is.
+RULE_ASKS: Final[dict[str, tuple[str, str]]] = {
+    "evidence": ("Sentences are attached, found in their documents word for word.", "asked"),
+    "entailed": ("The attached sentences together entail the claim.", "{tau_entail:.2f} or more"),
+    "not_contradicted": (
+        "No sentence that was compared contradicts it.",
+        "below {tau_contradict:.2f}",
+    ),
+    "numbers": ("Each figure and date stands in the attached sentences.", "asked"),
+    "well_formed": (
+        "It is one statement that can be checked and stands alone.",
+        "at most {max_claim_tokens:d} words",
+    ),
+    "sound_measurement": ("Nothing was cut off, left out or broken.", "asked"),
+    "isolated": ("The verifier saw the claim and the evidence only.", "asked"),
+    "class_minimum": (
+        "There are enough attached sentences for its kind.",
+        (
+            "fact {factual_lit_claim:d}, past {historical_claim:d}, "
+            "compared {comparative_claim:d}, limits {scope_claim:d}"
+        ),
+    ),
+    "load_bearing": (
+        "Titles and headings alone do not carry the claim.",
+        "below {least_tau_entail:.2f}",
+    ),
+    "uncontested": ("No other document opposes it.", "below {tau_contest:.2f}"),
+}
+NOT_ASKED: Final = "not asked"
+SIMULATION: Final = (
+    "This is a simulation. It decides the recorded scores of an answer again with the thresholds "
+    "below, by the same rules. It grants nothing: no page shows an answer by it, and it is kept "
+    "nowhere."
+)
+SIMULATION_LOOSER: Final = (
+    "Looser than the policy in force: what would pass by it has not passed, and no page shows it "
+    "as if it had."
+)
+NO_ANSWER_KEPT: Final = (
+    "There is no answer in this session to try it on: ask a question or check a draft first."
+)
+NOT_PER_THRESHOLD: Final = (
+    "These are all the figures that exist for the verifier here: each is of one whole policy. For "
+    "other thresholds nothing was measured, so nothing is said of them; how many claims stayed "
+    "without a badge is in none of them, so there is no coverage."
+)
+NOTHING_MEASURED: Final = (
+    "Nothing was measured for the verifier that runs here, at any threshold, so no figure is "
+    "shown; those of another verifier say nothing of this one."
+)

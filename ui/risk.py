@@ -19,12 +19,17 @@ MEASURED: Final = ASSETS / "models" / "verifier" / "measured.json"
 def draw_risk(presentation: Presentation) -> None:
     """Draw how often badges of this verifier and policy were wrong, or that nobody measured it."""
     st.subheader("How often such badges are wrong", anchor=False)
-    found = measured_for(_read(MEASURED), presentation.record.models, presentation.policy)
+    found = measured_for(shipped(), presentation.record.models, presentation.policy)
     for measurement in found:
         draw_text(measurement.sentence, "reason")
         draw_text(measurement.description, "note", max_lines=4)
     if not found:
         st.caption("No measurement exists for this verifier and policy.")
+
+
+def shipped() -> tuple[Measurement, ...]:
+    """Return all measurements that ship, of whatever verifier and policy."""
+    return _read(MEASURED)
 
 
 def _read(path: Path) -> tuple[Measurement, ...]:

@@ -29,7 +29,7 @@ def draw_ways(presentation: Presentation) -> None:
     found = sorted(
         ((chip, failure_of(chip)) for chip in chips), key=lambda pair: numbered[id(pair[0].claim)]
     )
-    st.subheader("From claim to document", anchor=False)
+    st.header("From claim to document", anchor=False)
     stages = [failure.stage for _, failure in found if failure is not None]
     draw_facts(
         (

@@ -56,6 +56,7 @@ SAFE = LAYOUT | {
     "segmented_control",
     "selectbox",
     "set_page_config",
+    "slider",
     "status",
     "subheader",
     "text_area",

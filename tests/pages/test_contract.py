@@ -8,7 +8,7 @@ from page_stage import html_of
 from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.render import NOTICE
 from ui.contract import rule_words
-from ui.contract_text import RULE_TITLES, RULE_WORDS
+from ui.contract_text import RULE_ASKS, RULE_TITLES, RULE_WORDS
 
 
 def test_every_rule_in_force_is_listed_with_its_threshold(open_page) -> None:
@@ -32,5 +32,5 @@ def test_the_notice_and_the_limits_are_said(open_page) -> None:
 def test_no_rule_lacks_its_words() -> None:
     """Every rule that a policy can name has a title and a sentence."""
     rules = {*BASE_RULES, *STRICT_RULES}
-    assert set(RULE_TITLES) == set(RULE_WORDS) == rules
+    assert set(RULE_TITLES) == set(RULE_WORDS) == set(RULE_ASKS) == rules
     assert all(rule_words(rule, POLICY) for rule in rules)

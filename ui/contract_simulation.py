@@ -1,0 +1,95 @@
+"""Other thresholds tried on the session's answer: counts and words, never a badge, kept nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from certirag.auditing.replay import Replay, replay
+from certirag.render import Mode, present
+from ui import run, services
+from ui.ask import ANSWER, CHECKED
+from ui.contract_text import NO_ANSWER_KEPT, SIMULATION, SIMULATION_LOOSER
+from ui.frame import plain_errors
+from ui.inert import draw_facts, draw_table, draw_text
+
+if TYPE_CHECKING:
+    from certirag.core.policy import Policy
+    from certirag.render import Presentation
+
+SOURCES: Final = ("Ask", "Check a draft")
+_KEYS: Final = {"Ask": ANSWER, "Check a draft": CHECKED}
+HIDDEN: Final = "The documents say otherwise: its words are shown in Debug only."
+
+
+def draw_simulation(policy: Policy) -> None:
+    """Draw what *policy* with other thresholds would do to the answer that this session keeps."""
+    st.caption(SIMULATION)
+    kept = [name for name in SOURCES if run.kept_export(_KEYS[name])]
+    if not kept:
+        st.info(NO_ANSWER_KEPT)
+        return
+    chosen = kept[0]
+    if len(kept) > 1:
+        chosen = st.segmented_control(
+            "The answer of", SOURCES, default="Ask", required=True, key="simulated-answer"
+        )
+    export = run.kept_export(_KEYS[chosen])
+    with plain_errors():
+        _draw_trial(export, policy)
+
+
+def _draw_trial(export: bytes, policy: Policy) -> None:
+    """Draw the trial; raises CertificateError for an export that does not hold."""
+    drawn = present(export, Mode.STRICT, trusted=services.shared().services.trusted, floor=policy)
+    own = drawn.policy
+    entail, contradict = f"simulated-entail-{policy.name}", f"simulated-contradict-{policy.name}"
+    st.session_state.setdefault(entail, own.tau_entail)
+    st.session_state.setdefault(contradict, own.tau_contradict)
+    trial = replace(
+        own,
+        name="simulation",
+        tau_entail=round(st.slider("Entailment, at least", 0.5, 1.0, step=0.01, key=entail), 2),
+        tau_contradict=round(
+            st.slider("Contradiction, below", 0.01, 1.0, step=0.01, key=contradict), 2
+        ),
+    )
+    # Compared with the policy under which the pages draw it, and not with a looser one on record.
+    found = replay(replace(drawn.record, policy=own), trial)
+    if not found.tightens:
+        st.caption(SIMULATION_LOOSER)
+    _draw_outcome(found, drawn)
+
+
+def _draw_outcome(found: Replay, drawn: Presentation) -> None:
+    claims = drawn.record.claim_ir.claims
+    passes = {chip.claim_id for chip in drawn.shown}
+    lost, gained = ({claim.claim_id for claim in some} for some in (found.lost, found.gained))
+    would = (passes - lost) | gained
+    # What the documents contradict is for Debug alone, here as on every page.
+    open_ = {id(chip.claim) for chip in (*drawn.shown, *drawn.folded)}
+    draw_text(drawn.question, "note", max_lines=2)
+    draw_facts(
+        (
+            ("Claims", str(len(claims))),
+            ("Would pass", str(found.still_verified)),
+            ("Would fail", str(len(claims) - found.still_verified)),
+            ("Pass now, would fail", str(len(lost))),
+            ("Fail now, would pass", str(len(gained))),
+        )
+    )
+    with st.container(key="rows-simulated"):
+        draw_table(
+            ("Claim", "Now", "Simulated", "Text"),
+            [
+                (
+                    str(number),
+                    "passes" if claim.id in passes else "fails",
+                    "would pass" if claim.id in would else "would fail",
+                    claim.text if id(claim) in open_ else HIDDEN,
+                )
+                for number, claim in enumerate(claims, 1)
+            ],
+        )
