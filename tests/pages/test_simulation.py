@@ -42,7 +42,9 @@ def _contract(open_page, kept: bytes = b"", key: str = ANSWER):
 
 def _simulated(at) -> list[tuple[str, str]]:
     """Return (now, simulated) of each claim, as the table says."""
-    (table,) = (e.proto.body for e in at.get("html") if "<th>Simulated</th>" in e.proto.body)
+    (table,) = (
+        e.proto.body for e in at.get("html") if '<th scope="col">Simulated</th>' in e.proto.body
+    )
     rows = table.split("<tr>")[2:]
     cells = [[c.split("</span>")[0].split(">")[-1] for c in row.split("<td>")[1:]] for row in rows]
     return [(now, then) for _, now, then, *_ in cells]
@@ -191,9 +193,9 @@ def test_two_kept_answers_are_chosen_between(open_page, stage) -> None:
 def test_the_policies_stand_side_by_side(open_page) -> None:
     """Each rule in one line, with the limit of each policy that ships."""
     html = html_of(_contract(open_page))
-    (table,) = (t for t in html.split("<table>") if "<th>What it asks</th>" in t)
+    (table,) = (t for t in html.split("<table>") if '<th scope="col">What it asks</th>' in t)
     for name in policy_names():
-        assert f"<th>{name}</th>" in table
+        assert f'<th scope="col">{name}</th>' in table
         assert f"{load_policy(name).tau_entail:.2f} or more" in table
         assert f"below {load_policy(name).tau_contradict:.2f}" in table
     assert table.count("<tr>") == len(BASE_RULES + STRICT_RULES) + 1

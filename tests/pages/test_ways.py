@@ -20,7 +20,7 @@ def _asked(open_page, **query):
 
 
 def _headings(at) -> list[str]:
-    return [heading.value for heading in at.subheader]
+    return [heading.value for heading in (*at.header, *at.subheader)]
 
 
 def _opens(at) -> list[str]:
