@@ -12,11 +12,12 @@ from certirag.claims.compile import claims_from_draft
 from certirag.core.claim import Claim
 from certirag.core.selector import with_selectors
 from certirag.core.text import Block, Document, EvidenceChunk, sha256_hex
+from certirag.core.verdict import VerificationResult
 from certirag.ingest.chunk import chunk_document
 from certirag.ingest.extract import Limits
 from certirag.ingest.load import load_document
 from certirag.ingest.sentences import sentence_splitter
-from certirag.ports import SentenceSplitter
+from certirag.ports import SentenceSplitter, Verifier
 from certirag.render import certify
 from certirag.settings import read_settings
 from certirag.verification.candidates import Candidates, choose_candidates
@@ -71,8 +72,22 @@ def decide(rows: Sequence[Row], verifier_name: str = "") -> dict[str, tuple[Piec
 
     *verifier_name* is by default that of the settings.
     """
-    settings, policy, split = read_settings({}), load_policy("strict-1"), sentence_splitter()
-    verifier = make_verifier(verifier_name or settings.verifier)
+    verifier = make_verifier(verifier_name or read_settings({}).verifier)
+    claims, results, chunks = measured(rows, verifier)
+    decisions, _ = certify(claims, results, chunks, load_policy("strict-1"))
+    found: dict[str, tuple[Piece, ...]] = {row["id"]: () for row in rows}
+    for claim, decision in zip(claims, decisions, strict=True):
+        row_id = claim.id.rpartition("/")[0]
+        piece = Piece(claim.text, decision.render_state, decision.reason)
+        found[row_id] = (*found[row_id], piece)
+    return found
+
+
+def measured(
+    rows: Sequence[Row], verifier: Verifier
+) -> tuple[list[Claim], Sequence[VerificationResult], tuple[EvidenceChunk, ...]]:
+    """Return the claims of *rows*, each as *verifier* measured it on its own document, and these."""
+    settings, split = read_settings({}), sentence_splitter()
     claims: list[Claim] = []
     chunks: list[EvidenceChunk] = []
     candidates: list[Candidates] = []
@@ -97,13 +112,7 @@ def decide(rows: Sequence[Row], verifier_name: str = "") -> dict[str, tuple[Piec
         chunks.extend(own)
         claims.extend(pieces)
     results = verify_claims(candidates, verifier)
-    decisions, _ = certify(claims, results, with_selectors(chunks, results), policy)
-    found: dict[str, tuple[Piece, ...]] = {row["id"]: () for row in rows}
-    for claim, decision in zip(claims, decisions, strict=True):
-        row_id = claim.id.rpartition("/")[0]
-        piece = Piece(claim.text, decision.render_state, decision.reason)
-        found[row_id] = (*found[row_id], piece)
-    return found
+    return claims, results, with_selectors(chunks, results)
 
 
 def wrongly_verified(row: Row, pieces: tuple[Piece, ...]) -> list[str]:

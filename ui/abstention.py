@@ -18,6 +18,7 @@ from certirag.render.judgement_text import (
     confidence_sentence,
     filter_line,
     is_disagreement,
+    lacks,
     nearest_passages,
     suggestions_of,
 )
@@ -61,7 +62,7 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
             st.caption(NEAREST)
             for number, passage in enumerate(passages, 1):
                 with st.container(key=f"nearest-{number}", gap="xsmall"):
-                    _draw_passage(passage)
+                    _draw_passage(passage, debug=presentation.mode is Mode.DEBUG)
     draw_suggestions(presentation, of_draft=of_draft)
 
 
@@ -96,10 +97,10 @@ def draw_end(presentation: Presentation) -> None:
 def draw_missing(presentation: Presentation) -> None:
     """Draw what is left out of the answer and why, and what its confidence comes from."""
     summary = presentation.summary
-    if summary.limitations:
+    if presentation.missing:
         st.caption(LEFT_OUT)
-        draw_lines(summary.limitations)
-    if summary.confidence != "high" or summary.limitations:
+        draw_lines(presentation.missing)
+    if summary.confidence != "high" or presentation.missing:
         sentence = confidence_sentence(summary.basis)
         if sentence:
             draw_text(sentence, "note", max_lines=4)
@@ -134,10 +135,9 @@ def _draw_suggestion(suggestion: Suggestion, number: int, *, of_draft: bool) -> 
             )
 
 
-def _draw_passage(passage: Reference) -> None:
+def _draw_passage(passage: Reference, *, debug: bool) -> None:
     place = [passage.section] if passage.section else []
     page = [] if passage.page is None else [f"Page {passage.page}"]
-    draw_quote(
-        passage.quote, (), title=passage.title, facts=[*page, *place, f"Chunk {passage.chunk_id}"]
-    )
-    draw_text(f"Not enough: {passage.why}", "reason", max_lines=4)
+    found = [f"Chunk {passage.chunk_id}"] if debug else []
+    draw_quote(passage.quote, (), title=passage.title, facts=[*page, *place, *found])
+    draw_text(f"Not enough: {lacks(passage)}.", "reason", max_lines=4)

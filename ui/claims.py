@@ -82,11 +82,8 @@ def _passed(chip: Chip) -> bool:
 
 
 def _reasons(chip: Chip) -> list[str]:
-    """Return the failure that says most: what contradicts a claim, else the first one."""
-    if _passed(chip):
-        return []
-    against = [f for f in chip.findings if f.rule == "not_contradicted" and not f.passed]
-    return [f"{against[0].reason}." if against else chip.why]
+    """Return why a claim has no badge: the failure that says most, in one sentence."""
+    return [] if _passed(chip) else [chip.why.sentence]
 
 
 def _places(chip: Chip, sources: Sequence[Source]) -> list[tuple[tuple[str, str], list[int]]]:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 import streamlit as st
 
 from certirag.core.verdict import is_score
+from certirag.proof.certificate import FindingRecord
 from certirag.render import Chip, EvidenceView, Mode, Presentation, counted_sentence
+from certirag.render.differences import differences
 from ui.contract_text import PLANTED_RULE, PLANTED_TITLE, RULE_TITLES
-from ui.inert import draw_findings, draw_meter, draw_quote, draw_status, draw_table, draw_text
+from ui.inert import (
+    draw_claim_text,
+    draw_findings,
+    draw_meter,
+    draw_quote,
+    draw_status,
+    draw_table,
+    draw_text,
+)
 from ui.located import CorpusLike, draw_place_of, lost_evidence, place_of
 from ui.look import draw_look, draw_recomputed
 from ui.risk import draw_risk
@@ -18,6 +29,8 @@ from ui.risk import draw_risk
 _PARAM: Final = "claim"
 _WIDTH: Final = 560
 _CLOSEST: Final = 2
+_MOST_WORDS: Final = 12  # of a claim that are named as missing
+_ANOTHER_RULE: Final = "Another rule"
 _TITLES: Final = {**RULE_TITLES, PLANTED_RULE: PLANTED_TITLE}
 _OUTCOMES: Final = {
     "caught": "Caught",
@@ -74,20 +87,39 @@ def _drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -
         draw_text(f"{lost} No badge without it.", "error", max_lines=4)
     if stands or not _passed(chip):
         draw_status(chip.badge)
-    draw_text(chip.text, "claim")
+    _draw_claim(chip, presentation)
     _draw_scores(chip, presentation)
     _draw_evidence(chip, presentation, corpus, stands=stands)
     draw_recomputed(chip)
     draw_look(chip.result)
     st.subheader("Rules", anchor=False)
-    draw_findings(
-        (_TITLES.get(finding.rule, finding.rule), finding) for finding in chip.failures_first
-    )
+    draw_findings(_told(chip, finding, presentation.mode) for finding in chip.failures_first)
     _draw_planted(chip, presentation)
     if stands:
         draw_risk(presentation)
     if presentation.mode is Mode.DEBUG:
         _draw_others([view for view in chip.evidence if not view.attached])
+
+
+def _draw_claim(chip: Chip, presentation: Presentation) -> None:
+    """Draw the claim; without a badge also why, what it has otherwise and what would mend it."""
+    if _passed(chip):
+        draw_text(chip.text, "claim")
+        return
+    against = _against(chip, presentation)
+    first = (*_opposing(chip), *against, *_nearest(chip, against))[:1]
+    differing = [differences(chip.text, view.span.sentence).in_claim for view in first]
+    draw_claim_text(chip.text, differing[0] if differing else ())
+    draw_text(chip.why.sentence, "reason", max_lines=4)
+    draw_text(chip.why.mend, "note", max_lines=4)
+
+
+def _told(chip: Chip, finding: FindingRecord, mode: Mode) -> tuple[str, FindingRecord]:
+    """Return a finding with its title: as it was recorded in debug mode, else in plain words."""
+    if mode is Mode.DEBUG:
+        return _TITLES.get(finding.rule, finding.rule), finding
+    plain = replace(finding, reason=chip.plain(finding).sentence)
+    return _TITLES.get(finding.rule, _ANOTHER_RULE), plain
 
 
 def _draw_evidence(
@@ -97,26 +129,20 @@ def _draw_evidence(
 
     def draw(view: EvidenceView) -> None:
         debug = presentation.mode is Mode.DEBUG
-        _draw_view(view, debug=debug)
+        _draw_view(view, debug=debug, claim="" if _passed(chip) else chip.text)
         draw_place_of(view, place_of(view, presentation, corpus), offsets=debug)
 
-    policy = presentation.policy
     opposing = _opposing(chip)
     if opposing:
         st.subheader("Contested: another document speaks against it", anchor=False)
     for view in opposing[:_CLOSEST]:
         draw(view)
-    limit = min(policy.tau_contradict, policy.tau_contest)
-    against = [view for view in chip.evidence if (view.score.contradicted or 0.0) >= limit]
-    against = [view for view in sorted(against, key=_contradicts) if view not in opposing]
-    against = against[:_CLOSEST]
+    against = _against(chip, presentation)
     if against:
         st.subheader("Evidence against it", anchor=False)
     for view in against:
         draw(view)
-    against += opposing
-    attached = [view for view in chip.evidence if view.attached]
-    nearest = [view for view in attached or chip.evidence[:_CLOSEST] if view not in against]
+    nearest = _nearest(chip, [*against, *opposing])
     if nearest and stands:
         st.subheader("Evidence it stands on", anchor=False)
     elif nearest and _passed(chip):
@@ -124,7 +150,7 @@ def _draw_evidence(
     elif nearest:
         st.subheader("Nearest evidence for it", anchor=False)
         st.caption("Not enough under the rules below.")
-    elif not against:
+    elif not (against or opposing):
         st.caption("No passage was found for this claim.")
     for view in nearest:
         draw(view)
@@ -140,6 +166,19 @@ def _opposing(chip: Chip) -> list[EvidenceView]:
     named = {(ref.chunk_id, ref.span_id) for ref in refs}
     found = [v for v in chip.evidence if (v.score.chunk_id, v.score.span_id) in named]
     return sorted(found, key=_contradicts)
+
+
+def _against(chip: Chip, presentation: Presentation) -> list[EvidenceView]:
+    """Return the spans that speak against the claim most, beside those that the record names."""
+    policy, opposing = presentation.policy, _opposing(chip)
+    limit = min(policy.tau_contradict, policy.tau_contest)
+    found = [view for view in chip.evidence if (view.score.contradicted or 0.0) >= limit]
+    return [v for v in sorted(found, key=_contradicts) if v not in opposing][:_CLOSEST]
+
+
+def _nearest(chip: Chip, against: Sequence[EvidenceView]) -> list[EvidenceView]:
+    attached = [view for view in chip.evidence if view.attached]
+    return [view for view in attached or chip.evidence[:_CLOSEST] if view not in against]
 
 
 def _contradicts(view: EvidenceView) -> float:
@@ -158,15 +197,20 @@ def _draw_scores(chip: Chip, presentation: Presentation) -> None:
     against = [s.contradicted for s in result.all_scores if is_score(s.contradicted)]
     if against:
         draw_meter("Contradiction", max(a for a in against if a is not None), policy.tau_contradict)
-    draw_text(f"Verifier's label: {result.label.replace('_', ' ')}", "note")
+    if presentation.mode is Mode.DEBUG:
+        draw_text(f"Verifier's label: {result.label.replace('_', ' ')}", "note")
 
 
-def _draw_view(view: EvidenceView, *, debug: bool) -> None:
-    source, rank = view.chunk.source, view.chunk.retrieval.rank
+def _draw_view(view: EvidenceView, *, debug: bool, claim: str) -> None:
+    """Draw a passage and, where *claim* has no badge, which of its words the passage lacks."""
+    source, rank, start = view.chunk.source, view.chunk.retrieval.rank, view.span.start
     found = [
         f"Chunk {view.chunk.chunk_id}",
         "Found for this claim" if rank is None else f"Retrieval rank {rank}",
+        f"Entailment {_number(view.score.entailed)}",
+        f"Contradiction {_number(view.score.contradicted)}",
     ]
+    differ = differences(claim, view.span.sentence)
     draw_quote(
         view.chunk.text,
         [(view.span.start, view.span.end)],
@@ -175,23 +219,30 @@ def _draw_view(view: EvidenceView, *, debug: bool) -> None:
             *([f"Page {source.page}"] if source.page is not None else []),
             *([source.section] if source.section else []),
             *(found if debug else []),
-            f"Entailment {_number(view.score.entailed)}",
-            f"Contradiction {_number(view.score.contradicted)}",
             *([] if view.span.visible else ["Hidden from readers: no evidence"]),
         ],
+        differing=[(start + first, start + last) for first, last in differ.in_passage],
     )
+    if differ.missing:
+        rest = ["…"] if len(differ.missing) > _MOST_WORDS else []
+        words = ", ".join([*differ.missing[:_MOST_WORDS], *rest])
+        draw_text(f"Not in the marked sentence: {words}", "note", max_lines=4)
 
 
 def _draw_planted(chip: Chip, presentation: Presentation) -> None:
     """Draw the errors planted in this claim and what came of each, where some were asked for."""
     if presentation.probe is None:
         return
+    debug = presentation.mode is Mode.DEBUG
     st.subheader("Planted errors", anchor=False)
     draw_text(counted_sentence(chip.planted), "note")
     if chip.planted:
         draw_table(
             ("Error", "Claim with the error", "Outcome", "Because"),
-            [(p.kind, p.text, _OUTCOMES[p.outcome], p.reason) for p in chip.planted],
+            [
+                (p.kind, p.text, _OUTCOMES[p.outcome], p.reason if debug else chip.plain_planted(p))
+                for p in chip.planted
+            ],
         )
 
 

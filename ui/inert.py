@@ -114,6 +114,17 @@ def tell(text: str) -> None:
     _put(Markup(f'<div class="cr-told" role="status">{inert_html(text)}</div>'))
 
 
+def draw_claim_text(text: str, differing: Sequence[tuple[int, int]]) -> None:
+    """Draw a claim with the ranges (code points) marked that a passage has otherwise."""
+    _put(
+        Markup(
+            '<div class="cr-inert cr-inert--claim" dir="auto">'
+            f"{highlight_html(text, (), differing)}</div>"
+        ),
+        _oddities_markup([text]),
+    )
+
+
 def draw_lines(lines: Iterable[str]) -> None:
     """Draw a list with one item per line of text."""
     items = Markup("".join(_item_markup(line) for line in lines))
@@ -154,15 +165,23 @@ def draw_copyable(report: AnswerReport) -> None:
 
 
 def draw_quote(
-    text: str, spans: Sequence[tuple[int, int]], *, title: str, facts: Sequence[str]
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    *,
+    title: str,
+    facts: Sequence[str],
+    differing: Sequence[tuple[int, int]] = (),
 ) -> None:
-    """Draw a chunk's *text* in a quote box with *spans* (code points) highlighted in it."""
+    """Draw a chunk's *text* in a quote box with *spans* (code points) highlighted in it.
+
+    *differing* are the places inside a span that a claim has otherwise.
+    """
     _put(
         Markup(
             '<figure class="cr-quote"><figcaption class="cr-quote-from">Quoted from '
             f"{_ready(_title_markup(title))}</figcaption>"
             f'<blockquote class="cr-inert cr-inert--quote" dir="auto"{_reach_markup(text)}>'
-            f"{highlight_html(text, spans)}</blockquote>"
+            f"{highlight_html(text, spans, differing)}</blockquote>"
             f'<div class="cr-facts">{_ready(_facts_markup(facts))}</div></figure>'
         ),
         _oddities_markup([text, title]),

@@ -17,7 +17,8 @@ from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import AnswerDecisionName, VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord, AnswerSummary
 from certirag.render.confidence import open_parts
-from certirag.render.gate import Decision, NamedFinding, RenderState, state_of
+from certirag.render.gate import Decision, RenderState, state_of
+from certirag.render.why import telling, why
 from certirag.text.question import asked_words, divided, quoted
 
 REASONS: Final[Mapping[ReasonCode, str]] = {
@@ -38,20 +39,6 @@ REASONS: Final[Mapping[ReasonCode, str]] = {
     "PLANTED_ERRORS_PASSED": "Errors planted in the claims of this answer passed the same checks.",
     "MEASUREMENT_FAILED": "The claims could not be measured whole, so nothing is said of them.",
 }
-# Of several failed rules, the one that tells a reader most; a low score comes along with each.
-_TELLING: Final = (
-    "evidence",
-    "sound_measurement",
-    "isolated",
-    "planted_errors",
-    "numbers",
-    "well_formed",
-    "uncontested",
-    "class_minimum",
-    "not_contradicted",
-    "entailed",
-    "load_bearing",
-)
 # A refusal whose claims all failed on one of these is told by it.
 _SOLE_CAUSE: Final[Mapping[str, ReasonCode]] = {
     "evidence": "UNGROUNDED_CLAIMS",
@@ -120,7 +107,7 @@ def unmet_claims(claims: Sequence[Claim], decisions: Sequence[Decision]) -> tupl
             continue
         blocked = state is RenderState.BLOCKED
         failed = [f for f in decision.findings if f.passed is not True]
-        first = min(failed, key=lambda f: _telling(f, blocked=blocked), default=None)
+        first = min(failed, key=lambda f: telling(f.rule, blocked=blocked), default=None)
         rule = "unknown" if first is None else first.rule
         reason = "no decision was made on it" if first is None else first.reason
         found.append(Unmet(claim, rule, reason, blocked))
@@ -163,11 +150,12 @@ def limitations(
     unmet: Sequence[Unmet],
     grounds: Grounds | None,
 ) -> tuple[str, ...]:
-    """Return what the answer lacks, one line each: claims left out, disagreement, gaps."""
-    total = sum(not is_uncheckable(claim) for claim in claims)
-    lines = []
+    """Return what is recorded of what the answer lacks: claims left out, disagreement, gaps.
+
+    What a reader sees in its place says the same in words for people: `missing_lines`.
+    """
+    lines = _left_out_lines(claims, unmet)
     if unmet:
-        lines.append(f"{len(unmet)} of {total} checkable claims {_are(len(unmet))} left out.")
         lines += [f"Claim {one.claim.id} is left out: {one.reason}." for one in unmet[:MAX_LINES]]
     for group in left_out(unmet[MAX_LINES:]):
         lines.append(f"Also left out under the rule {group.rule}: {_ids(group.claims)}.")
@@ -175,12 +163,36 @@ def limitations(
         return tuple(lines)
     told = disagreements(claims, grounds).items()
     lines += [f"{line} ({_ids(ids)})." for line, ids in told]
-    answered = [
-        claim
-        for claim, decision in zip(claims, decisions, strict=True)
-        if state_of(decision) is RenderState.VERIFIED
-    ]
-    return (*lines, *gaps(answered, grounds))
+    return (*lines, *gaps(_answered(claims, decisions), grounds))
+
+
+def missing_lines(
+    claims: Sequence[Claim], decisions: Sequence[Decision], grounds: Grounds
+) -> tuple[str, ...]:
+    """Return what the answer lacks as a reader is told it: claims by their number, plain words."""
+    unmet = unmet_claims(claims, decisions)
+    lines = _left_out_lines(claims, unmet)
+    numbers = {id(claim): number for number, claim in enumerate(claims, 1)}
+    titles = frozenset(chunk.source.title for chunk in grounds.chunks)
+    told = [why(one.rule, one.reason, titles=titles).sentence for one in unmet[:MAX_LINES]]
+    for one, sentence in zip(unmet, told, strict=False):
+        lines.append(f"Claim {numbers[id(one.claim)]} is left out. {sentence}")
+    rest = len(unmet) - MAX_LINES
+    if rest > 0:
+        lines.append(f"{rest} more {_are(rest)} left out.")
+    disagreeing = (f"{line}." for line in disagreements(claims, grounds))
+    lines += [line for line in disagreeing if line not in told]
+    return (*lines, *gaps(_answered(claims, decisions), grounds))
+
+
+def _left_out_lines(claims: Sequence[Claim], unmet: Sequence[Unmet]) -> list[str]:
+    total = sum(not is_uncheckable(claim) for claim in claims)
+    return [f"{len(unmet)} of {total} checkable claims {_are(len(unmet))} left out."] * bool(unmet)
+
+
+def _answered(claims: Sequence[Claim], decisions: Sequence[Decision]) -> list[Claim]:
+    pairs = zip(claims, decisions, strict=True)
+    return [claim for claim, decision in pairs if state_of(decision) is RenderState.VERIFIED]
 
 
 def disagreements(claims: Sequence[Claim], grounds: Grounds) -> dict[str, list[str]]:
@@ -232,12 +244,6 @@ def gaps(answered: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
         if at in open_parts(answered)
     ]
     return (*lines, *([f"The answer says nothing of {quoted(missing)}."] if missing else []))
-
-
-def _telling(finding: NamedFinding, *, blocked: bool) -> tuple[int, int]:
-    first = 0 if blocked and finding.rule == "not_contradicted" else 1
-    known = finding.rule in _TELLING
-    return first, _TELLING.index(finding.rule) if known else len(_TELLING)
 
 
 def _ids(ids: Sequence[str]) -> str:

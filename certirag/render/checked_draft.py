@@ -14,13 +14,12 @@ from itertools import pairwise
 from typing import Final
 
 from certirag.claims.statement import is_remark
-from certirag.core.claim import Claim, Quantity
+from certirag.core.claim import Claim
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord
-from certirag.quantities.compare import describe, same_dimension
-from certirag.quantities.find import find_quantities
+from certirag.quantities.compare import describe
 from certirag.render.abstain import (
     MAX_LINES,
     Grounds,
@@ -30,7 +29,9 @@ from certirag.render.abstain import (
 )
 from certirag.render.badge import Badge, badge_of
 from certirag.render.closest import whole_span
+from certirag.render.differences import figure_against
 from certirag.render.gate import Decision
+from certirag.render.inert import shortened
 from certirag.text.word_classes import ANAPHORS, CONJUNCTIONS, DETERMINERS, PERSONAL
 
 PASTED: Final = "draft"  # the generator that a record of somebody else's answer names
@@ -40,9 +41,6 @@ _GAP: Final = re.compile(r" (?=[.,;:!?])")  # what a citation left behind
 _EMPHASIS: Final = str.maketrans("", "", "*_`~")
 # Words that only join clauses or point at what a claim names: a claim is read without them.
 _LINKING: Final = ANAPHORS | CONJUNCTIONS | DETERMINERS | PERSONAL | {"which", "who", "also"}
-# A number or a measure may be of anything: only one of the same unit stands against it.
-_LOOSE: Final = frozenset({"number", "measure"})
-MAX_QUOTE: Final = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +165,6 @@ def checked_draft(
     )
 
 
-def shortened(text: str, most: int = MAX_QUOTE) -> str:
-    """Return *text*, the end of a long one cut off and marked."""
-    return text if len(text) <= most else f"{text[:most].rstrip()}…"
-
-
 def _statements(
     claims: Sequence[Claim],
     badges: Sequence[Badge],
@@ -291,27 +284,9 @@ def _quoted(chunk: EvidenceChunk, span: SentenceSpan) -> str:
 
 def _figure_instead(claim: Claim, against: Sequence[tuple[EvidenceChunk, SentenceSpan]]) -> str:
     """Return the figure that stands in place of the claim's, "" unless there is just one."""
-    figures = {_only_other(claim.text, span.sentence) for _, span in against} - {""}
+    pairs = (figure_against(claim.text, span.sentence) for _, span in against)
+    figures = {describe(pair[1]) for pair in pairs if pair is not None}
     return figures.pop() if len(figures) == 1 else ""
-
-
-def _only_other(claim: str, sentence: str) -> str:
-    """Return the one figure of *sentence* that can stand for the one it lacks of *claim*, or ""."""
-    ours, theirs = find_quantities(claim), find_quantities(sentence)
-    wrong = [one for one in ours if _amount(one) not in map(_amount, theirs)]
-    others = [one for one in theirs if _amount(one) not in map(_amount, ours)]
-    if len(wrong) != 1:
-        return ""
-    alike = [one for one in others if _can_replace(one, wrong[0])]
-    return describe(alike[0]) if len(alike) == 1 else ""
-
-
-def _amount(of: Quantity) -> tuple[str, ...]:
-    return (of.kind, of.value, of.high, of.unit, of.qualifier)
-
-
-def _can_replace(one: Quantity, other: Quantity) -> bool:
-    return one.kind == other.kind and (one.kind not in _LOOSE or same_dimension(one, other))
 
 
 def _least_first(badge: Badge) -> int:

@@ -23,8 +23,7 @@ from certirag.core.citation import (
 )
 from certirag.core.generation import GenerationRecord
 from certirag.errors import GroundingFault
-from certirag.render.checked_draft import shortened
-from certirag.render.inert import inert_html, visible
+from certirag.render.inert import inert_html, shortened, visible
 from certirag.render.present import Presentation
 
 DRAFT: Final = "Draft and citations"
@@ -165,10 +164,11 @@ def _quality(presentation: Presentation, cited: CitationsRecord) -> CitationQual
 
 
 def _names(presentation: Presentation) -> dict[str, str]:
-    """Return what the claims of a draft are called: its own words, where they have a place."""
+    """Return what the claims are called: the draft's own words, where they have a place there."""
+    claims = presentation.record.claim_ir.claims
     if presentation.draft is None:
-        return {}
-    pairs = zip(presentation.record.claim_ir.claims, presentation.draft.statements, strict=True)
+        return {claim.id: f"Claim {number}" for number, claim in enumerate(claims, 1)}
+    pairs = zip(claims, presentation.draft.statements, strict=True)
     return {
         claim.id: f"“{_line(shortened(of.words))}”" if of.words else f"Statement {of.number}"
         for claim, of in pairs
@@ -176,7 +176,7 @@ def _names(presentation: Presentation) -> dict[str, str]:
 
 
 def _correction(of: Correction, titles: Mapping[str, str], named: Mapping[str, str]) -> str:
-    claim = named.get(of.claim_id, f"Claim {_line(of.claim_id)}")
+    claim = named.get(of.claim_id, "A claim")
     reason = _line(of.reason)
     old, new = _named(of.old, titles), _named(of.new, titles)
     if of.kind == "REPLACE":

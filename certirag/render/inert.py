@@ -32,6 +32,12 @@ _NAMED: Final = re.compile(
 )
 _SPREAD: Final = 5  # so many gaps between letters, and even lower case is no ordinary word
 MAX_LINES: Final = 60
+MAX_QUOTE: Final = 160
+
+
+def shortened(text: str, most: int = MAX_QUOTE) -> str:
+    """Return *text*, the end of a long one cut off and marked."""
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
 def visible(text: str) -> str:
@@ -71,20 +77,37 @@ def inert_html(text: str, *, max_lines: int = MAX_LINES) -> str:
     return html.escape("\n".join(lines), quote=True)
 
 
-def highlight_html(text: str, spans: Sequence[tuple[int, int]]) -> str:
+def highlight_html(
+    text: str, spans: Sequence[tuple[int, int]], differing: Sequence[tuple[int, int]] = ()
+) -> str:
     """Return inert HTML of *text* with the code-point ranges *spans* in ``<mark>``.
 
-    Ranges that overlap, are empty or leave the text are not drawn: a wrong highlight is false
-    evidence.
+    The ranges *differing* are set in ``<strong>``, inside a mark or outside of all. Ranges that
+    overlap, are empty, leave the text or cross the edge of a mark are not drawn: a wrong highlight
+    is false evidence.
     """
     parts, at, shown = [], 0, visible_characters(text)
     for start, end in sorted(spans):
         if not at <= start < end <= len(text):
             continue
-        parts.append(inert_slice(shown, at, start))
-        parts.append(f"<mark>{inert_slice(shown, start, end)}</mark>")
+        parts.append(_differing_html(shown, at, start, differing))
+        parts.append(f"<mark>{_differing_html(shown, start, end, differing)}</mark>")
         at = end
-    parts.append(inert_slice(shown, at, len(text)))
+    parts.append(_differing_html(shown, at, len(text), differing))
+    return "".join(parts)
+
+
+def _differing_html(
+    shown: Sequence[str], start: int, end: int, differing: Sequence[tuple[int, int]]
+) -> str:
+    parts, at = [], start
+    for first, last in sorted(differing):
+        if not at <= first < last <= end:
+            continue
+        parts.append(inert_slice(shown, at, first))
+        parts.append(f'<strong class="cr-differs">{inert_slice(shown, first, last)}</strong>')
+        at = last
+    parts.append(inert_slice(shown, at, end))
     return "".join(parts)
 
 

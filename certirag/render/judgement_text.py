@@ -14,6 +14,7 @@ from certirag.render.abstain import Grounds, lacks_answer
 from certirag.render.closest import carried_references, closest_references
 from certirag.render.inert import inert_html, visible
 from certirag.render.present import Presentation
+from certirag.render.why import why
 
 _CAVEATS: Final[Mapping[str, str]] = {
     "high_risk_unresolved": "a comparison or a statement of scope is open",
@@ -43,6 +44,11 @@ def nearest_passages(presentation: Presentation) -> tuple[Reference, ...]:
     scored = closest_references(record.claim_ir.claims, grounds)
     carried = record.answer.closest_references
     return scored or carried_references(carried, record.retrieval.chunks)
+
+
+def lacks(passage: Reference) -> str:
+    """Return what a nearest passage lacks, in plain words and without a full stop."""
+    return why("nearest", passage.why).sentence
 
 
 def is_disagreement(presentation: Presentation) -> bool:
@@ -90,13 +96,13 @@ def judgement_lines(presentation: Presentation) -> list[str]:
         lines += [f"{DISAGREEMENT}:", *(f"  {_line(side)}" for side in conflict.lines), ""]
     if summary.decision == "REJECT" and summary.reason and not presentation.conflicts:
         lines += [f"Why: {summary.reason}"]
-    if summary.limitations and not is_disagreement(presentation):
-        lines += ["", f"{LEFT_OUT}:", *(f"  - {_line(text)}" for text in summary.limitations)]
+    if presentation.missing and not is_disagreement(presentation):
+        lines += ["", f"{LEFT_OUT}:", *(f"  - {_line(text)}" for text in presentation.missing)]
     passages = nearest_passages(presentation)
     if passages:
         lines += ["", f"{NEAREST}:"]
         for one in passages:
-            lines += [f"  “{_line(one.quote)}” — {_line(_place(one))}", f"    {_line(one.why)}"]
+            lines += [f"  “{_line(one.quote)}” — {_line(_place(one))}", f"    {_line(lacks(one))}"]
     if help_.refinements:
         lines += ["", f"{QUESTIONS}:"]
         for other in help_.refinements:
@@ -113,9 +119,9 @@ def judgement_html(presentation: Presentation) -> str:
     parts = [_list_html(DISAGREEMENT, c.lines) for c in presentation.conflicts]
     if summary.decision == "REJECT" and summary.reason and not presentation.conflicts:
         parts.append(f"<p>{inert_html(summary.reason)}</p>")
-    missing = () if is_disagreement(presentation) else summary.limitations
+    missing = () if is_disagreement(presentation) else presentation.missing
     parts.append(_list_html(LEFT_OUT, missing))
-    quotes = [f"“{p.quote}” — {_place(p)}: {p.why}" for p in nearest_passages(presentation)]
+    quotes = [f"“{p.quote}” — {_place(p)}: {lacks(p)}" for p in nearest_passages(presentation)]
     parts.append(_list_html(NEAREST, quotes))
     parts.append(_list_html(QUESTIONS, [f"{r.query} ({r.because})" for r in help_.refinements]))
     parts.append(_list_html(FILTERS, [filter_line(f) for f in help_.filters]))

@@ -7,7 +7,7 @@ the recorded scores and spans under the policy in force.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -16,20 +16,19 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SentenceSpan
-from certirag.core.verdict import SpanScore, VerificationResult
+from certirag.core.verdict import SpanScore, VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord, AnswerSummary, FindingRecord, open_export
-from certirag.render.abstain import Grounds, with_suggestions
+from certirag.quantities.compare import describe
+from certirag.render.abstain import Grounds, missing_lines, with_suggestions
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
 from certirag.render.checked_draft import CheckedDraft, checked_draft
 from certirag.render.conflicts import Conflict, conflicts
+from certirag.render.differences import figure_against, lone_name
 from certirag.render.gate import Decision, RenderState, state_of
-from certirag.render.probe_verdicts import PLANTED_ERRORS, PlantedView, ProbeView, probe_view
-
-# Failures of these rules tell a reader more than the low score that they bring along.
-_TELLING: Final = frozenset(
-    {"not_contradicted", "numbers", "well_formed", "uncontested", PLANTED_ERRORS}
-)
+from certirag.render.inert import shortened
+from certirag.render.probe_verdicts import PlantedView, ProbeView, probe_view
+from certirag.render.why import NOT_NAMED, Why, is_low, telling, why, why_any
 
 _DISAGREE: Final = "Your documents disagree, so neither side is verified."
 
@@ -68,18 +67,53 @@ class Chip:
     @property
     def failures_first(self) -> tuple[FindingRecord, ...]:
         """The rules with their reasons: the failed ones first, the most telling of them ahead."""
-        return tuple(
-            sorted(
-                self.findings,
-                key=lambda f: (f.passed, f.rule not in _TELLING and not f.passed),
-            )
-        )
+        blocked = self.badge.kind == "contradicted"
+        failed = [f for f in self.findings if not f.passed]
+        failed.sort(key=lambda f: telling(f.rule, blocked=blocked))
+        return (*failed, *(f for f in self.findings if f.passed))
 
     @property
-    def why(self) -> str:
-        """The first failure in plain words, or what all rules found."""
+    def why(self) -> Why:
+        """Why there is no badge, in one sentence, and what would make the claim verifiable."""
         first = self.failures_first[0]
-        return f"Every rule passed: {first.reason}." if first.passed else f"{first.reason}."
+        if first.passed:
+            return Why("Every rule passed.", "")
+        return self._with_what_differs(first, self.plain(first))
+
+    def plain(self, finding: FindingRecord) -> Why:
+        """Return one of the claim's findings in plain words."""
+        return why(finding.rule, finding.reason, passed=finding.passed, titles=self._titles)
+
+    def plain_planted(self, error: PlantedView) -> str:
+        """Return in plain words what came of an error that was planted in the claim."""
+        return why_any(error.reason, titles=self._titles).sentence
+
+    @property
+    def _titles(self) -> frozenset[str]:
+        return frozenset(view.chunk.source.title for view in self.evidence)
+
+    def _with_what_differs(self, failed: FindingRecord, told: Why) -> Why:
+        """Return *told* with the figure or name that the passage at issue has otherwise, if any."""
+        if failed.rule == "entailed" and is_low(failed.reason):
+            near = [view for view in self.evidence if view.attached]
+            said = "\n".join(f"{view.chunk.context}\n{view.span.sentence}" for view in near)
+            name = lone_name(self.text, said) if near else ""
+            return why("numbers", f"{NOT_NAMED}{name}") if name else told
+        own = {view.chunk.doc_id for view in self.evidence if view.attached}
+        against = [v for v in self.evidence if is_score(v.score.contradicted) and v.span.visible]
+        if failed.rule == "uncontested":
+            against = [v for v in against if v.chunk.doc_id not in own]
+        elif failed.rule != "not_contradicted":
+            return told
+        worst = max(against, key=lambda v: v.score.contradicted or 0.0, default=None)
+        title = "" if worst is None else f"“{shortened(worst.chunk.source.title)}”"
+        if worst is None or title not in told.sentence or not title.strip("“” "):
+            return told
+        pair = figure_against(self.text, worst.span.sentence)
+        if pair is None:
+            return told
+        said = f"It says {describe(pair[0])}; {title} says {describe(pair[1])}."
+        return replace(told, sentence=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +123,7 @@ class Presentation:
     *shown* are open, *folded* are drawn collapsed with a warning, *hidden* says how many claims
     this mode leaves out altogether. *probe* says what came of planted errors, if any were asked for,
     *conflicts* where documents disagree over a claim. *draft* is what somebody pasted, where they
-    did: what this mode hides is marked in their own words and has no chip.
+    did: what this mode hides is marked in their own words and has no chip. *missing* is what the answer lacks.
     """
 
     mode: Mode
@@ -104,6 +138,7 @@ class Presentation:
     probe: ProbeView | None = None
     conflicts: tuple[Conflict, ...] = ()
     draft: CheckedDraft | None = None
+    missing: tuple[str, ...] = ()
 
 
 def present(
@@ -152,6 +187,7 @@ def present(
         probe=probe,
         conflicts=found,
         draft=draft,
+        missing=missing_lines(claims, decisions, grounds),
     )
 
 

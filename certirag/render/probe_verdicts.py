@@ -18,6 +18,7 @@ from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
 from certirag.render.gate import Case, Finding, RenderState, decide, state_of
 from certirag.render.rules import RULES
+from certirag.render.why import ALL_PASSED
 
 PLANTED_ERRORS: Final = "planted_errors"
 Outcome = Literal["caught", "survived", "unmeasured"]
@@ -92,7 +93,7 @@ def outcome_of(case: Case) -> tuple[Outcome, str]:
     """Return what came of one planted error and why, by the rules that its claim answers to."""
     decision = decide(case, RULES)
     if state_of(decision) is RenderState.VERIFIED:
-        return "survived", "every rule passed"
+        return "survived", ALL_PASSED
     failed = {finding.rule: finding.reason for finding in decision.findings if not finding.passed}
     for rule in _FAIR_TEST:
         if rule in failed:

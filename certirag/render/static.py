@@ -97,17 +97,22 @@ def _chip_html(chip: Chip) -> str:
     return (
         '<div style="border:1px solid #8884;border-radius:.5em;padding:.5em .8em;margin:.5em 0">'
         f"{badge}<div style='white-space:pre-wrap;margin-top:.3em'>{inert_html(chip.text)}</div>"
-        f"<details><summary>Evidence and rules</summary><p>{inert_html(chip.why)}</p>{quotes}"
+        f"<details><summary>Evidence and rules</summary><p>{inert_html(_why(chip))}</p>{quotes}"
         "</details></div>"
     )
 
 
 def _chip_lines(chip: Chip) -> list[str]:
     """Badge and claim; then what it stands on, or why it has no badge."""
-    head = f"{chip.badge.label}  [{chip.claim_id}] {_line(chip.text)}"
+    head = f"{chip.badge.label}  {_line(chip.text)}"
     if chip.badge.kind != "verified":
-        return [head, f"    {_line(chip.why)}"]
+        return [head, f"    {_line(_why(chip))}"]
     return [head, *(f"    ↳ {_quoted(view)}" for view in chip.evidence if view.attached)]
+
+
+def _why(chip: Chip) -> str:
+    told = chip.why
+    return f"{told.sentence} {told.mend}".rstrip()
 
 
 def _quoted(view: EvidenceView) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from integration_fixtures import Bench, drafts
+from plain_words import internal, presented, sentences, texts_of
 from planted_counts import touches
 
 from certirag.answers.pipeline import verify_draft
@@ -118,3 +119,10 @@ def test_a_stricter_policy_verifies_a_subset(records: dict[str, AnswerRecord]) -
             found |= {(draft_id, d.claim_id) for d in decisions if d.render_state == "VERIFIED"}
     assert verified["strict-2"] <= verified["strict-1"] <= verified["base-1"]
     assert verified["strict-2"]
+
+
+@pytest.mark.slow
+def test_what_has_no_badge_is_told_in_plain_words(records: dict[str, AnswerRecord]) -> None:
+    """With the real networks too, nobody reads a rule's name, an id or a quotation of nothing."""
+    for of in records.values():
+        assert internal(sentences(presented(of)), texts_of(of)) == []

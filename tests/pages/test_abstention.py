@@ -129,7 +129,7 @@ def test_what_is_left_out_is_said_without_the_contradicted_text(open_page, stage
         at = _asked(open_page, mode=mode)
         html = html_of(at)
         assert "2 of 2 checkable claims are left out." in html
-        assert "“Old policy” contradicts it" in html
+        assert "Claim 2 is left out. “Old policy” says otherwise." in html
         assert "0 of 2 checkable claims passed every rule" in html
         assert chips_of(at).count("❌ Contradicted") == (mode == "debug")
 

@@ -257,4 +257,4 @@ def test_hostile_text_is_drawn_inert_in_it() -> None:
         at = opened(of, corpus(*of.retrieval.chunks), claim.id)
         html = html_of(at)
         assert WHERE in folds(at) or "Cannot locate: " in html
-        assert set(re.findall(r"<(\w+)", html)) <= ours | {"br", "mark"}
+        assert set(re.findall(r"<(\w+)", html)) <= ours | {"br", "mark", "strong"}

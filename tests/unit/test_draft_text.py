@@ -158,10 +158,10 @@ def test_citations_are_counted_and_each_change_told() -> None:
         f"Recall {quality.recall:.2f}: 1 of 2 claims with a valid one.",
         "What became of them: 1 kept, 1 replaced, 1 removed, 1 added.",
     ]
-    assert lines[4].startswith("Claim c2: [7]")
+    assert lines[4].startswith("Claim 2: [7]")
     assert "replaced by “Desk”, because the new place supports it" in lines[4]
-    assert lines[5] == "Claim c2: [99] removed, because no such source."
-    assert lines[6] == "Claim c1: “Desk” added, because this place supports it."
+    assert lines[5] == "Claim 2: [99] removed, because no such source."
+    assert lines[6] == "Claim 1: “Desk” added, because this place supports it."
     assert lines[7].startswith("Not read: a mark")
     assert len(lines) == 8
 

@@ -1,0 +1,136 @@
+"""Where a claim and a passage differ: words compared exactly, figures by the figure finder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from certirag.core.claim import Quantity
+from certirag.quantities.compare import same_dimension, same_value
+from certirag.quantities.figured_sentence import Sentence, read_sentence
+from certirag.text.word_classes import DEFINITE
+
+_ARTICLES: Final = DEFINITE | {"a", "an"}  # they only point at the word behind them
+_WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*")
+# A number or a measure may be of anything: only one of the same unit stands against it.
+_LOOSE: Final = frozenset({"number", "measure"})
+MAX_LENGTH: Final = 6_000  # characters of one text; in a longer one nothing is marked
+MAX_FIGURES: Final = 60  # likewise
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What a claim says that a passage does not.
+
+    *missing* are its words and figures that the passage lacks, as they are written, each once.
+    *in_claim* and *in_passage* are the places (code points) of the figures and names that stand
+    against each other: what the claim alone has, and what the passage has of the same kind.
+    """
+
+    missing: tuple[str, ...] = ()
+    in_claim: tuple[Place, ...] = ()
+    in_passage: tuple[Place, ...] = ()
+
+
+def differences(claim: str, passage: str) -> Differences:
+    """Compare *claim* with *passage*; any texts are welcome, too long ones are not compared."""
+    if max(len(claim), len(passage)) > MAX_LENGTH:
+        return Differences()
+    ours, theirs = read_sentence(claim), read_sentence(passage)
+    if max(len(ours.quantities), len(theirs.quantities)) > MAX_FIGURES:
+        return Differences()
+    wrong = [one for one in ours.quantities if not _stands_in(one, theirs)]
+    others = [one for one in theirs.quantities if not _stands_in(one, ours)]
+    against = [one for one in others if any(_can_replace(one, lone) for lone in wrong)]
+    said = {word for word, _ in _words(passage)}
+    names = [place for place in _names(ours) if claim[slice(*place)].casefold() not in said]
+    known = {word for word, _ in _words(claim)}
+    rivals = [place for place in _names(theirs) if passage[slice(*place)].casefold() not in known]
+    figures = [(one.start, one.end) for one in wrong]
+    taken = [(one.start, one.end) for one in ours.quantities]
+    lone = [
+        place
+        for word, place in _words(claim)
+        if word not in said and word not in _ARTICLES and not _inside(place, taken)
+    ]
+    missing: dict[str, str] = {}
+    for start, end in sorted([*figures, *lone]):
+        missing.setdefault(claim[start:end].casefold(), claim[start:end])
+    return Differences(
+        tuple(missing.values()),
+        _apart([*figures, *names]),
+        _apart([*((one.start, one.end) for one in against), *(rivals if names else [])]),
+    )
+
+
+def figure_against(claim: str, passage: str) -> tuple[Quantity, Quantity] | None:
+    """Return the claim's one wrong figure and the one of *passage* that can stand for it, or None."""
+    if max(len(claim), len(passage)) > MAX_LENGTH:
+        return None
+    ours, theirs = read_sentence(claim), read_sentence(passage)
+    if max(len(ours.quantities), len(theirs.quantities)) > MAX_FIGURES:
+        return None
+    wrong = [one for one in ours.quantities if not _stands_in(one, theirs)]
+    if len(wrong) != 1:
+        return None
+    others = [one for one in theirs.quantities if not _stands_in(one, ours)]
+    alike = [one for one in others if _can_replace(one, wrong[0])]
+    return (wrong[0], alike[0]) if len(alike) == 1 else None
+
+
+def lone_name(claim: str, passage: str) -> str:
+    """Return the first name of *claim*, whole, that *passage* does not hold, or ""."""
+    if max(len(claim), len(passage)) > MAX_LENGTH:
+        return ""
+    said = {word for word, _ in _words(passage)}
+    runs: list[list[Place]] = []
+    for word, (start, end) in _words(claim):
+        if word in said or not claim[start].isupper():
+            continue
+        # "Dana Okoye": the first word of a sentence is part of a name where one follows it.
+        if runs and claim[runs[-1][-1][1] : start] == " ":
+            runs[-1].append((start, end))
+        else:
+            runs.append([(start, end)])
+    named = set(_names(read_sentence(claim)))
+    return next((claim[run[0][0] : run[-1][1]] for run in runs if named & set(run)), "")
+
+
+def _stands_in(figure: Quantity, other: Sentence) -> bool:
+    return any(_same(figure, one) for one in other.quantities)
+
+
+def _same(one: Quantity, other: Quantity) -> bool:
+    if one.kind != other.kind or one.qualifier != other.qualifier:
+        return False
+    rates = one.unit.partition("/")[2] == other.unit.partition("/")[2]
+    return same_value(one, other) and rates
+
+
+def _can_replace(one: Quantity, other: Quantity) -> bool:
+    return one.kind == other.kind and (one.kind not in _LOOSE or same_dimension(one, other))
+
+
+def _words(text: str) -> Iterable[tuple[str, Place]]:
+    return [(match.group().casefold(), match.span()) for match in _WORD.finditer(text)]
+
+
+def _names(of: Sentence) -> list[Place]:
+    found = [(word.start, word.start + len(word.lower)) for word in of.words if word.name]
+    return [*found, *((one.start, one.end) for one in of.identifiers)]
+
+
+def _inside(place: Place, taken: Iterable[Place]) -> bool:
+    return any(start < place[1] and place[0] < end for start, end in taken)
+
+
+def _apart(places: Iterable[Place]) -> tuple[Place, ...]:
+    """Return *places* in order without those that run into an earlier one."""
+    found: list[Place] = []
+    for start, end in sorted(places):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return tuple(found)

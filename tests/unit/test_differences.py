@@ -1,0 +1,86 @@
+"""What a claim and a passage have differently: exact words, the figure finder's figures."""
+
+from __future__ import annotations
+
+import pytest
+from builders import hostile_strings
+
+from certirag.render import highlight_html
+from certirag.render.differences import (
+    MAX_LENGTH,
+    Differences,
+    differences,
+    figure_against,
+    lone_name,
+)
+
+
+def _cut(text: str, places: tuple[tuple[int, int], ...]) -> list[str]:
+    return [text[start:end] for start, end in places]
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "missing", "ours", "theirs"),
+    [
+        (
+            "Staff receive 30 days of leave.",
+            "Staff receive 27 days of leave.",
+            ("30 days",),
+            ["30 days"],
+            ["27 days"],
+        ),
+        # The same figure in another notation is no difference.
+        ("The grant runs for two years.", "The grant runs for 24 months.", (), [], []),
+        # What the passage says beside does not stand against anything.
+        ("Staff receive leave.", "Staff receive 27 days of leave in Oslo.", (), [], []),
+        (
+            "The desk is led by Dana Okoye.",
+            "The desk is led by Ivo Brandt.",
+            ("Dana", "Okoye"),
+            ["Dana", "Okoye"],
+            ["Ivo", "Brandt"],
+        ),
+        ("Guests may not smoke.", "Guests may smoke.", ("not",), [], []),
+        ("", "Guests may smoke.", (), [], []),
+    ],
+)
+def test_what_differs(claim, passage, missing, ours, theirs) -> None:
+    """The claim's words that the passage lacks; figures and names on both sides."""
+    found = differences(claim, passage)
+    assert found.missing == missing
+    assert _cut(claim, found.in_claim) == ours
+    assert _cut(passage, found.in_passage) == theirs
+
+
+def test_a_long_text_is_not_compared() -> None:
+    """Nothing is marked where comparing would take long."""
+    assert differences("7 " * MAX_LENGTH, "8 days") == Differences()
+    assert differences("7 " * 100, "8 days") == Differences()
+    assert figure_against("7 " * MAX_LENGTH, "8 days") is None
+    assert lone_name("Dana " * MAX_LENGTH, "") == ""
+
+
+def test_a_name_is_told_whole() -> None:
+    """With its first word at the start of the sentence; not where the passage has it."""
+    assert lone_name("Dana Okoye leads the desk.", "The clerk leads the desk.") == "Dana Okoye"
+    assert lone_name("Led by Dana Okoye.", "Dana Okoye leads it.") == ""
+    assert lone_name("Staff are paid monthly.", "They are paid weekly.") == ""
+
+
+@pytest.mark.parametrize("text", [text for _, text in hostile_strings()])
+def test_marks_of_differences_make_no_other_tag(text: str) -> None:
+    """Attack strings compared with each other and marked: every tag is one of ours."""
+    other = f"30 days {text} Dana"
+    for claim, passage in ((text, other), (other, text)):
+        found = differences(claim, passage)
+        html = highlight_html(passage, [(0, len(passage))], found.in_passage)
+        rest = html.replace('<strong class="cr-differs">', "").replace("</strong>", "")
+        assert "<" not in rest.replace("<mark>", "").replace("</mark>", "")
+
+
+def test_a_difference_across_the_edge_of_a_mark_is_not_drawn() -> None:
+    """A wrong highlight is false evidence."""
+    assert highlight_html("abcdef", [(0, 3)], [(2, 5)]) == "<mark>abc</mark>def"
+    assert highlight_html("abcdef", [(0, 3)], [(1, 2), (1, 3)]) == (
+        '<mark>a<strong class="cr-differs">b</strong>c</mark>def'
+    )
