@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final, Literal, NewType, Protocol
+from typing import Final, Literal, NewType
 
 import streamlit as st
 
@@ -22,6 +22,7 @@ from certirag.render import (
     plain_report,
     visible_characters,
 )
+from ui.drawable import BadgeLike, FindingLike, StatementLike, StretchLike
 
 Markup = NewType("Markup", str)
 # What a text is to the reader; each is a class in assets/style.css.
@@ -42,57 +43,6 @@ COPY_HEIGHT: Final = 320  # pixels
 LINES_IN_SIGHT: Final = 12
 NARROW_LINE: Final = 26
 MAX_ENTRY: Final = 280
-
-
-class BadgeLike(Protocol):
-    """What the gate's badge offers for drawing."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def label(self) -> str: ...
-
-    @property
-    def icon(self) -> str: ...
-
-    @property
-    def word(self) -> str: ...
-
-
-class StatementLike(Protocol):
-    """What is said of a claim of a draft where its words end."""
-
-    @property
-    def number(self) -> int: ...
-
-    @property
-    def badge(self) -> BadgeLike: ...
-
-    @property
-    def counted(self) -> bool: ...
-
-    @property
-    def remark(self) -> str: ...
-
-
-class StretchLike(Protocol):
-    """A part of a draft that is drawn alike."""
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-    @property
-    def badge(self) -> BadgeLike | None: ...
-
-    @property
-    def literal(self) -> bool: ...
-
-    @property
-    def ending(self) -> Sequence[StatementLike]: ...
 
 
 def draw_style() -> None:
@@ -228,19 +178,6 @@ def draw_draft(text: str, stretches: Iterable[StretchLike], badges: Iterable[Bad
 def draw_number(number: int) -> None:
     """Draw the number of a statement, as it stands in the draft."""
     _put(Markup(f'<span class="cr-number">{number:d}</span>'))
-
-
-class FindingLike(Protocol):
-    """One rule's answer as recorded."""
-
-    @property
-    def rule(self) -> str: ...
-
-    @property
-    def passed(self) -> bool: ...
-
-    @property
-    def reason(self) -> str: ...
 
 
 def draw_findings(findings: Iterable[tuple[str, FindingLike]]) -> None:

@@ -20,6 +20,7 @@ from certirag.render.judgement_text import (
     NEAREST,
     confidence_sentence,
     is_disagreement,
+    lacks,
     nearest_passages,
 )
 from certirag.render.present import Chip, Presentation
@@ -31,9 +32,6 @@ SOURCES: Final = "Sources"
 NO_SOURCES: Final = "No claim here stands on a source."
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{32}")
 _ORDER: Final = {"verified": 0, "unverified": 1, "contradicted": 2}
-# Where our own sentences name a claim by its id: at their beginning, or in a list at their end.
-_NAMED: Final = re.compile(r"^((?:Claim|supports claim|says otherwise than claim) )(\S+)")
-_LISTED: Final = re.compile(r"(\(|: )(c\d+(?:, c\d+)*)(?=(?: and \d+ more)?\)?\.$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +221,7 @@ def _claim_lines(chips: Sequence[Chip], presentation: Presentation) -> Iterable[
         yield (_own(f"Claim {numbers[id(chip.claim)]:d}: "), ReportPiece("status", chip.badge.word))
         yield _said(chip, sources)
         if chip.badge.kind != "verified":
-            yield (_own("Why: "), _outside(chip.why))
+            yield (_own("Why: "), _outside(chip.why.sentence))
 
 
 def _said(chip: Chip, sources: Sequence[Source]) -> Line:
@@ -241,15 +239,15 @@ def _disagreement(presentation: Presentation) -> ReportBlock:
 
 
 def _missing(presentation: Presentation) -> ReportBlock:
-    lines = () if is_disagreement(presentation) else presentation.summary.limitations
-    return ReportBlock(LEFT_OUT, tuple((_outside(_numbered(x, presentation)),) for x in lines))
+    lines = () if is_disagreement(presentation) else presentation.missing
+    return ReportBlock(LEFT_OUT, tuple((_outside(line),) for line in lines))
 
 
 def _nearest(presentation: Presentation) -> ReportBlock:
     lines: list[Line] = []
     for one in nearest_passages(presentation):
         lines.append(_quoted(one.quote, one.title, one.page, one.section))
-        lines.append((_own("Not enough: "), _outside(_numbered(one.why, presentation))))
+        lines.append((_own("Not enough: "), _outside(lacks(one))))
     return ReportBlock(NEAREST, tuple(lines))
 
 
@@ -315,18 +313,3 @@ def _quoted(quote: str, title: str, page: int | None, section: str) -> Line:
     where = "" if page is None else f", page {page:d}"
     under = (_own(f"{where}, "), _outside(section)) if section else (_own(where),)
     return (_own("“"), _outside(quote), _own("” — "), _outside(title), *under)
-
-
-def _numbered(line: str, presentation: Presentation) -> str:
-    """Return one of our sentences with each claim named by its number, and not by its id."""
-    numbers: dict[str, str] = {}
-    for number, claim in enumerate(presentation.record.claim_ir.claims, 1):
-        numbers.setdefault(claim.id, str(number))
-
-    def listed(match: re.Match[str]) -> str:
-        ids = match[2].split(", ")
-        known = ", ".join(numbers.get(one, one) for one in ids)
-        return f"{match[1]}claim{'s' if len(ids) > 1 else ''} {known}"
-
-    named = _NAMED.sub(lambda match: match[1] + numbers.get(match[2], match[2]), line)
-    return _LISTED.sub(listed, named)

@@ -1,0 +1,70 @@
+"""What the drawing path reads of the things it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class BadgeLike(Protocol):
+    """What the gate's badge offers for drawing."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def icon(self) -> str: ...
+
+    @property
+    def word(self) -> str: ...
+
+
+class StatementLike(Protocol):
+    """What is said of a claim of a draft where its words end."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def badge(self) -> BadgeLike: ...
+
+    @property
+    def counted(self) -> bool: ...
+
+    @property
+    def remark(self) -> str: ...
+
+
+class StretchLike(Protocol):
+    """A part of a draft that is drawn alike."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def badge(self) -> BadgeLike | None: ...
+
+    @property
+    def literal(self) -> bool: ...
+
+    @property
+    def ending(self) -> Sequence[StatementLike]: ...
+
+
+class FindingLike(Protocol):
+    """One rule's answer as recorded."""
+
+    @property
+    def rule(self) -> str: ...
+
+    @property
+    def passed(self) -> bool: ...
+
+    @property
+    def reason(self) -> str: ...
