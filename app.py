@@ -15,6 +15,7 @@ st.navigation(
         st.Page("app_pages/corpus.py", title="Corpus", icon="📚"),
         *([st.Page("app_pages/audit.py", title="Audit", icon="🗂️")] if offers_audit() else []),
         st.Page("app_pages/contract.py", title="Trust contract", icon="📜"),
+        st.Page("app_pages/document.py", title="Document", icon="📄", visibility="hidden"),
     ],
     position="top",
 ).run()

@@ -30,6 +30,7 @@ CORPUS_WORDS: Final = {
     SESSION: "Your documents (this session only)",
 }
 _KEY: Final = "session_documents"
+_CHOSEN: Final = "chosen_corpus"
 # Counted up whenever the documents change: a new uploader starts empty.
 _GENERATION: Final = "session_generation"
 
@@ -59,13 +60,41 @@ def corpus_label(name: str) -> str:
     return CORPUS_WORDS.get(name, name)
 
 
+def offered() -> tuple[str, ...]:
+    """Return the names of the corpora that may be chosen, this session's documents first."""
+    own = (SESSION,) if _session_documents() else ()
+    return (*own, *_in_order(services.corpus_names()))
+
+
+def chosen_corpus() -> str:
+    """Return the name of the corpus that this session chose last, "" before the first."""
+    return str(st.session_state.get(_CHOSEN, ""))
+
+
+def keep_chosen(name: str) -> None:
+    """Let the next page begin with the corpus *name*."""
+    st.session_state[_CHOSEN] = name
+
+
+def corpus_called(name: str) -> Corpus | None:
+    """Return the corpus *name*, None when it is not offered; CorpusError when it cannot be opened."""
+    if name not in offered():
+        return None
+    if name == SESSION:
+        return _session_corpus(_session_documents())
+    return Corpus(name, services.open_corpus(name))
+
+
 def choose_corpus(*, key: str) -> Corpus | None:
     """Draw the picker and the uploader; return the chosen corpus, or None when there is none.
 
-    Raises a CertiRAGError when the chosen corpus cannot be opened.
+    A page begins with what was chosen on the page before. Raises a CertiRAGError when the chosen
+    corpus cannot be opened.
     """
     documents = _session_documents()
-    names = (*((SESSION,) if documents else ()), *_in_order(services.corpus_names()))
+    names = offered()
+    if key not in st.session_state and chosen_corpus() in names:
+        st.session_state[key] = chosen_corpus()
     slot = st.container()
     with st.expander("Add your own documents", key=f"{key}-add", expanded=not names):
         _take_uploads(key)
@@ -80,9 +109,8 @@ def choose_corpus(*, key: str) -> Corpus | None:
         return None
     with slot:
         name = st.selectbox("Corpus", names, format_func=corpus_label, key=key)
-    if name == SESSION:
-        return _session_corpus(documents)
-    return Corpus(name, services.open_corpus(name))
+    keep_chosen(name)
+    return corpus_called(name)
 
 
 def draw_skipped(lines: Sequence[str]) -> None:
@@ -145,7 +173,7 @@ def _keep(documents: tuple[Upload, ...]) -> None:
 
 def _choose_first(key: str) -> None:
     """Let the picker stand on what was just added, or on the first corpus after forgetting."""
-    names = (*((SESSION,) if _session_documents() else ()), *_in_order(services.corpus_names()))
+    names = offered()
     if names:
         st.session_state[key] = names[0]
     else:

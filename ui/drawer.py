@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Final, Protocol
 
 import streamlit as st
@@ -126,11 +127,13 @@ def _draw_evidence(
     chip: Chip, presentation: Presentation, corpus: CorpusLike | None, *, stands: bool
 ) -> None:
     """Draw what speaks against the claim, then what it stands on or what comes nearest."""
+    numbers = count(1)
 
     def draw(view: EvidenceView) -> None:
         debug = presentation.mode is Mode.DEBUG
         _draw_view(view, debug=debug, claim="" if _passed(chip) else chip.text)
-        draw_place_of(view, place_of(view, presentation, corpus), offsets=debug)
+        place = place_of(view, presentation, corpus)
+        draw_place_of(view, place, corpus, offsets=debug, key=f"open-document-{next(numbers)}")
 
     opposing = _opposing(chip)
     if opposing:

@@ -24,6 +24,10 @@ PAGES: Final[dict[str, tuple[str, str]]] = {
         "Corpus",
         "What was read, what was not and why, and the passages that may be quoted.",
     ),
+    "document": (
+        "Document",
+        "One document as it was read: the text that answers are made from.",
+    ),
     "audit": (
         "Audit",
         "What was answered before, whether the log holds, and what has changed since.",

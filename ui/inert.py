@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final, Literal, NewType
+from typing import TYPE_CHECKING, Final, Literal, NewType
 
 import streamlit as st
 
@@ -20,9 +20,12 @@ from certirag.render import (
     inert_slice,
     oddities,
     plain_report,
+    visible,
     visible_characters,
 )
-from ui.drawable import BadgeLike, FindingLike, StatementLike, StretchLike
+
+if TYPE_CHECKING:
+    from ui.drawn import BadgeLike, FindingLike, ShapeLike, StatementLike, StretchLike
 
 Markup = NewType("Markup", str)
 # What a text is to the reader; each is a class in assets/style.css.
@@ -138,8 +141,41 @@ def draw_quote(
     )
 
 
+def draw_heading(text: str, level: int) -> None:
+    """Draw a heading of a document, *level* from 3 (below our own) on."""
+    _put(Markup(f'<h{level:d} class="cr-heading">{_ready(_title_markup(text))}</h{level:d}>'))
+
+
+def draw_passage(
+    text: str,
+    shapes: Iterable[ShapeLike],
+    marks: Sequence[tuple[int, int]],
+    *,
+    facts: Sequence[str],
+) -> None:
+    """Draw a passage's *text* by its *shapes*, the code points of *marks* marked in it."""
+    shown = visible_characters(text)
+    body = Markup("".join(_shape_markup(shown, shape, marks) for shape in shapes))
+    _put(
+        Markup(
+            f'<section class="cr-read"><div class="cr-read-text">{_ready(body)}</div>'
+            f'<div class="cr-facts">{_ready(_facts_markup(facts))}</div></section>'
+        ),
+        _oddities_markup([text]),
+    )
+
+
+def draw_digest(text: str) -> None:
+    """Draw *text* in a box of its own with a button that copies it."""
+    st.code(visible(text), language=None, wrap_lines=True)
+
+
 def draw_picture(
-    png: bytes, boxes: Sequence[tuple[float, float, float, float]], *, page: int
+    png: bytes,
+    boxes: Sequence[tuple[float, float, float, float]],
+    *,
+    page: int,
+    what: Literal["the quoted words", "this passage"],
 ) -> None:
     """Draw a *page* that we rendered, *boxes* (left, top, width, height, per cent) marked."""
     marks = "".join(
@@ -149,7 +185,7 @@ def draw_picture(
     _put(
         Markup(
             f'<figure class="cr-quote"><figcaption class="cr-quote-from">Page {page:d} as printed, '
-            'the quoted words boxed</figcaption><div class="cr-page">'
+            f'{inert_html(what)} boxed</figcaption><div class="cr-page">'
             f'<img src="data:image/png;base64,{inert_html(b64encode(png).decode("ascii"))}" '
             f'alt="Page {page:d} of the document">{_ready(Markup(marks))}</div></figure>'
         )
@@ -239,13 +275,7 @@ def draw_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Draw a plain table; every cell is inert, numbers have no colour."""
     head = "".join(f'<th scope="col">{inert_html(header)}</th>' for header in headers)
     body = "".join(_row_markup(row) for row in rows)
-    _put(
-        Markup(
-            '<div class="cr-table" role="group" aria-label="Table" tabindex="0"><table>'
-            f"<thead><tr>{_ready(Markup(head))}</tr></thead>"
-            f"<tbody>{_ready(Markup(body))}</tbody></table></div>"
-        )
-    )
+    _put(_table_markup(Markup(head), Markup(body)))
 
 
 def _put(*parts: Markup) -> None:
@@ -270,6 +300,62 @@ def _reach_markup(text: str) -> Markup:
     """Let the keyboard reach the box of *text*, and scroll it, if it may overflow a narrow one."""
     lines = sum(1 + len(line) // NARROW_LINE for line in text.split("\n"))
     return Markup(' tabindex="0"' if lines > LINES_IN_SIGHT else "")
+
+
+def _shape_markup(
+    shown: Sequence[str], shape: ShapeLike, marks: Sequence[tuple[int, int]]
+) -> Markup:
+    """Return a part of a passage as paragraph, list, plain lines or table."""
+    tags = {
+        "paragraph": (Markup("p"), Markup("span")),
+        "list": (Markup("ul"), Markup("li")),
+        "lines": (Markup("div"), Markup("div")),
+        "table": (Markup("tr"), Markup("td")),
+    }
+    outer, inner = tags[shape.kind]
+    rows = [
+        Markup(
+            "".join(
+                f"<{_ready(inner)}>{_ready(_cell_markup(shown, cell, marks))}</{_ready(inner)}>"
+                for cell in row
+            )
+        )
+        for row in shape.rows
+    ]
+    if shape.kind != "table":
+        return Markup(f"<{_ready(outer)}>{_ready(Markup(''.join(rows)))}</{_ready(outer)}>")
+    return _table_markup(
+        Markup("".join(f'<th scope="col">{_ready(_text_markup(name))}</th>' for name in shape.names)),
+        Markup("".join(f"<tr>{_ready(row)}</tr>" for row in rows)),
+    )
+
+
+def _table_markup(head: Markup, body: Markup) -> Markup:
+    return Markup(
+        f'<div class="cr-table" role="group" aria-label="Table" tabindex="0"><table>'
+        f"<thead><tr>{_ready(head)}</tr></thead>"
+        f"<tbody>{_ready(body)}</tbody></table></div>"
+    )
+
+
+def _text_markup(text: str) -> Markup:
+    return Markup(f'<span class="cr-inert" dir="auto">{inert_html(text)}</span>')
+
+
+def _cell_markup(
+    shown: Sequence[str], cell: tuple[int, int], marks: Sequence[tuple[int, int]]
+) -> Markup:
+    """Return *cell*, a range of *shown*, with what of *marks* lies in it marked."""
+    at, end = cell
+    parts = []
+    for start, stop in sorted(marks):
+        first, last = max(start, at), min(stop, end)
+        if first < last:
+            marked = Markup(f"<mark>{inert_slice(shown, first, last)}</mark>")
+            parts.append(f"{inert_slice(shown, at, first)}{_ready(marked)}")
+            at = last
+    words = Markup(f"{_ready(Markup(''.join(parts)))}{inert_slice(shown, at, end)}")
+    return Markup(f'<span class="cr-inert" dir="auto">{_ready(words)}</span>')
 
 
 def _item_markup(line: str) -> Markup:
@@ -308,9 +394,7 @@ def _gate_markup(word: str) -> Markup:
 
 
 def _row_markup(row: Sequence[str]) -> Markup:
-    cells = "".join(
-        f'<td><span class="cr-inert" dir="auto">{inert_html(cell)}</span></td>' for cell in row
-    )
+    cells = "".join(f"<td>{_ready(_text_markup(cell))}</td>" for cell in row)
     return Markup(f"<tr>{_ready(Markup(cells))}</tr>")
 
 

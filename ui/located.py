@@ -12,6 +12,7 @@ from certirag.core.selector import CannotLocate, locate_in, resolve, selector_of
 from certirag.core.text import Selector
 from ui.inert import draw_facts, draw_table, draw_text
 from ui.original import draw_pages_of
+from ui.reader import offer_document
 
 if TYPE_CHECKING:
     from certirag.core.text import EvidenceChunk
@@ -97,16 +98,21 @@ def lost_evidence(
     return next((_CANNOT + place.lost for place in places if place.lost), "")
 
 
-def draw_place_of(view: EvidenceView, place: Place, *, offsets: bool) -> None:
+def draw_place_of(
+    view: EvidenceView, place: Place, corpus: CorpusLike | None, *, offsets: bool, key: str
+) -> None:
     """Draw, below a quote, where it stands: folded, save for a sentence that cannot be located.
 
+    Where *corpus*, the open index, holds it, a button opens its document there, under *key*.
     *offsets* adds where it begins and ends, counted in characters, bytes and points of the page.
     """
     if place.lost:
         draw_text(_CANNOT + place.lost, "error", max_lines=4)
     if place.selector is None:
         return
-    draw_pages_of(view)
+    if corpus is not None and not place.lost:
+        offer_document(view.chunk.doc_id, place.selector, corpus, key=key)
+    draw_pages_of(view.chunk, [view.span], "the quoted words")
     with st.expander(WHERE):
         if place.today:
             draw_text(place.today, "note")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import streamlit as st
 
@@ -16,8 +16,8 @@ from ui.corpora import original_file
 from ui.inert import draw_picture, draw_text
 
 if TYPE_CHECKING:
+    from certirag.core.text import EvidenceChunk, SentenceSpan
     from certirag.ingest.pdf_picture import PagePicture
-    from certirag.render import EvidenceView
 
 NOT_KEPT: Final = (
     "The page cannot be shown: the PDF is not kept here, or has changed since. "
@@ -29,20 +29,25 @@ _DRAWN_AT_ONCE: Final = threading.Semaphore(2)  # whatever many sessions open at
 _GAP: Final = 1.5  # points between the words and their box
 
 
-def draw_pages_of(view: EvidenceView) -> None:
-    """Draw the page on which the sentence of *view* is printed, and the next if it goes on there.
+def draw_pages_of(
+    chunk: EvidenceChunk,
+    spans: Sequence[SentenceSpan],
+    what: Literal["the quoted words", "this passage"],
+) -> None:
+    """Draw the page on which *spans* of *chunk* are printed, and the next if they go on there.
 
     Nothing for documents without pages. A page is drawn only from the very file that was read
-    (by its SHA-256), and only where the sentence's words stand in their boxes.
+    (by its SHA-256), and only where each sentence's words stand in its boxes.
     """
-    boxes, source = view.span.boxes, view.chunk.source
+    source = chunk.source
+    boxes = [box for span in spans for box in span.boxes]
     if not boxes:
         return
     data = original_file(source.sha256)
     if data is None:
         st.caption(NOT_KEPT)
         return
-    key = f"page-{view.chunk.chunk_id}-{view.span.span_id}-{view.span.start}"
+    key = f"page-{chunk.chunk_id}-{spans[0].span_id}-{spans[0].start}"
     whole = bool(st.session_state.get(key))
     try:
         pages = [
@@ -52,16 +57,20 @@ def draw_pages_of(view: EvidenceView) -> None:
     except IngestError as error:
         draw_text(str(error), "note", max_lines=4)
         return
-    if not _are_these(view.span.sentence, [words for _, p in pages for words in p.words]):
+    if not all(_are_these(span.sentence, _words(span, pages)) for span in spans if span.boxes):
         draw_text(NOT_THESE, "error")
         return
     for page, picture in pages:
         draw_picture(
-            picture.png,
-            [_share(box, picture) for box in page],
-            page=page[0].page,
+            picture.png, [_share(box, picture) for box in page], page=page[0].page, what=what
         )
     st.toggle("Show the whole page", key=key)
+
+
+def _words(span: SentenceSpan, pages: Sequence[tuple[tuple[Box, ...], PagePicture]]) -> list[str]:
+    """Return the words that show in the boxes of *span*, in order, of those *pages*."""
+    found = {box: words for page, p in pages for box, words in zip(page, p.words, strict=True)}
+    return [found[box] for box in span.boxes if box in found]
 
 
 def _pages(boxes: Sequence[Box]) -> list[tuple[Box, ...]]:

@@ -62,6 +62,39 @@ def row_line(names: Sequence[str], cells: Sequence[str]) -> str:
     return "; ".join(parts)
 
 
+def table_of(
+    lines: Sequence[str],
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]] | None:
+    """Return (names of the columns, cells of each row) that `row_line` made *lines* of, or None.
+
+    There is one reading or none: two rows or more, each with the same two or more columns, and no
+    cell or name that holds the marks between them. A row that lacks a cell has other columns.
+    """
+    rows = [_cells_of(line) for line in lines]
+    names = tuple(name for name, _ in rows[0]) if rows else ()
+    if len(rows) < 2 or len(names) < 2 or len(set(names)) < len(names):
+        return None
+    if any(tuple(name for name, _ in row) != names for row in rows):
+        return None
+    return names, tuple(tuple(cell for _, cell in row) for row in rows)
+
+
+def _cells_of(line: str) -> list[tuple[str, str]]:
+    """Return (name, cell) pairs of *line*, [] where any of it could be read in another way."""
+    cells = []
+    for part in line.split("; "):
+        name, _, cell = part.partition(": ")
+        if (
+            part.count(": ") != 1
+            or clean(name) != name
+            or clean(cell) != cell
+            or not (name and cell)
+        ):
+            return []
+        cells.append((name, cell))
+    return cells
+
+
 def table_lines(
     rows: Sequence[Sequence[str]], *, header_rows: int | None = None
 ) -> Iterator[tuple[int, str]]:

@@ -37,6 +37,7 @@ LAYOUT = {
     "cache_data",
     "cache_resource",
     "pagination",
+    "switch_page",
     "Page",
     "App",
 }
@@ -86,6 +87,7 @@ UNREAD = {
     "on_dismiss",
     "page_icon",
     "persist_state",
+    "query_params",
     "scope",
     "vertical_alignment",
     "width",
@@ -329,6 +331,7 @@ BAD = {
     "unknown constant": "st.caption(NOWHERE)",
     "alias": "draw = st\ndraw.caption('x')",
     "getattr": "getattr(st, 'markdown')(text)",
+    "a code box elsewhere": "st.code(text)",
     "a chart elsewhere": "st.plotly_chart(figure)",
     "other import": "from streamlit import markdown",
     "expander": "with st.expander(title):\n    pass",

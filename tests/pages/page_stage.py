@@ -73,6 +73,7 @@ def corpus_index(title: str = "Leave policy", reason: str = "notes.bin: not a te
         documents=(document,),
         skipped=(SimpleNamespace(path="notes.bin", reason=reason),),
         fingerprint="cd" * 32,
+        foreign=False,
         chunks=lambda: (of,),
     )
 

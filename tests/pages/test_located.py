@@ -220,6 +220,8 @@ def test_today_s_document_is_held_against_the_record(name: str) -> None:
     assert ("Evidence it stands on" in [h.value for h in at.subheader]) is granted
     assert ("No badge without it." in html) is not granted
     assert folds(at) == [WHERE]
+    opens = [b.label for b in at.button] == ["Open the document here"]
+    assert opens is (granted and name not in ("no index", "another corpus"))
 
 
 def test_a_claim_without_a_badge_keeps_its_status() -> None:

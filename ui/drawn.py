@@ -1,9 +1,9 @@
-"""What the drawing path reads of the things it draws."""
+"""What the drawing path is given: badges of the gate, findings, drafts and passages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 
 class BadgeLike(Protocol):
@@ -55,6 +55,19 @@ class StretchLike(Protocol):
 
     @property
     def ending(self) -> Sequence[StatementLike]: ...
+
+
+class ShapeLike(Protocol):
+    """A part of a passage: its *rows* hold ranges of the passage's text, one for each cell."""
+
+    @property
+    def kind(self) -> Literal["paragraph", "list", "lines", "table"]: ...
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
+    def rows(self) -> Sequence[Sequence[tuple[int, int]]]: ...
 
 
 class FindingLike(Protocol):
