@@ -13,7 +13,7 @@ from certirag.bootstrap import index_of_uploads
 from certirag.core.text import sha256_hex
 from certirag.errors import InputError
 from ui import services
-from ui.inert import draw_lines, draw_text
+from ui.inert import draw_lines, draw_place, draw_text
 
 if TYPE_CHECKING:
     from certirag.adapters.index.local import LocalIndex
@@ -159,10 +159,14 @@ def _take_uploads(key: str) -> None:
         return
     if files:
         _keep(documents)
-    if documents:
-        draw_lines(name for name, _ in documents)
-        if st.button("Forget my documents", key=f"{key}-forget", type="tertiary"):
-            _keep(())
+    for number, document in enumerate(documents, 1):
+        row = st.container(key=f"{key}-file-{number}", horizontal=True, vertical_alignment="center")
+        with row:
+            draw_place(document[0])
+            if st.button(f"Remove file {number:d}", key=f"{key}-remove-{number}", type="tertiary"):
+                _keep(tuple(other for other in documents if other is not document))
+    if documents and st.button("Forget my documents", key=f"{key}-forget", type="tertiary"):
+        _keep(())
 
 
 def _keep(documents: tuple[Upload, ...]) -> None:

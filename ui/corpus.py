@@ -1,22 +1,20 @@
-"""The corpus page: documents, what was skipped and why, and the passages of one document."""
+"""The corpus page: documents and what was not read, a search of the passages, an open document."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeVar
 
 import streamlit as st
 
-from certirag.render import visible
 from ui.corpora import SESSION, Corpus, choose_corpus
-from ui.drawer import place_in
-from ui.inert import MAX_LABEL, draw_facts, draw_lines, draw_place, draw_table, draw_text
+from ui.found import draw_search
+from ui.inert import draw_digest, draw_facts, draw_heading, draw_lines, draw_place, draw_text
+from ui.reader import open_document
 
-if TYPE_CHECKING:
-    from certirag.core.text import EvidenceChunk
-
-PAGE_SIZE: Final = 10
+T = TypeVar("T")
+PAGE_SIZE: Final = 20
 
 
 def corpus_page() -> None:
@@ -24,35 +22,26 @@ def corpus_page() -> None:
     corpus = choose_corpus(key="corpus-corpus")
     if corpus is None:
         return
-    chunks = corpus.index.chunks()
     documents, skipped = corpus.index.documents, _skipped(corpus)
     draw_facts(
         (
             ("Documents", str(len(documents))),
-            ("Passages", str(len(chunks))),
+            ("Passages", str(len(corpus.index.chunks()))),
             ("Not read", str(len(skipped))),
-            ("Fingerprint", corpus.index.fingerprint[:12]),
         )
     )
+    if corpus.index.foreign:
+        st.caption("Made elsewhere, or changed since: no key that this server trusts signed it.")
+    draw_search(corpus)
     st.header("Documents", anchor=False)
-    draw_table(
-        ("Title", "File", "Type", "Passages", "SHA-256"),
-        [
-            (d.title, PurePath(d.path).name, _kind(d.path), str(d.chunks), d.sha256[:12])
-            for d in documents
-        ],
-    )
+    _draw_documents(corpus)
     st.header("Not read, and why", anchor=False)
-    if skipped:
-        draw_lines(skipped)
-    else:
+    draw_lines(_page_of(skipped, "skipped-page"))
+    if not skipped:
         st.caption("Every file was read.")
-    st.header("Passages", anchor=False)
-    _draw_passages(corpus)
-
-
-def _kind(path: str) -> str:
-    return PurePath(path).suffix.lstrip(".").lower() or "none"
+    st.header("Fingerprint", anchor=False)
+    st.caption("SHA-256 of everything that was read. Answers name it in their signed record.")
+    draw_digest(corpus.index.fingerprint)
 
 
 def _skipped(corpus: Corpus) -> tuple[str, ...]:
@@ -61,36 +50,51 @@ def _skipped(corpus: Corpus) -> tuple[str, ...]:
     return tuple(skipped.reason for skipped in corpus.index.skipped)
 
 
-def _draw_passages(corpus: Corpus) -> None:
-    titles = _titles(corpus)
-    if not titles:
-        st.caption("This corpus has no documents.")
-        return
-    chosen = st.selectbox(
-        "Document", tuple(titles), format_func=titles.__getitem__, key="passages-of"
-    )
-    chunks = [chunk for chunk in corpus.index.chunks() if chunk.doc_id == chosen]
-    pages = max(1, -(-len(chunks) // PAGE_SIZE))
-    page = 1 if pages == 1 else st.pagination(pages, key=f"passages-page-{chosen}")
-    for chunk in chunks[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
-        _draw_passage(chunk)
-
-
-def _titles(corpus: Corpus) -> dict[str, str]:
-    """Return doc_id → a title made visible; equal ones get their file's name too."""
+def _draw_documents(corpus: Corpus) -> None:
+    """Draw a page of the documents, each with what was read of it and a button that opens it."""
     documents = corpus.index.documents
-    seen = Counter(document.title for document in documents)
-    titles = {}
-    for document in documents:
-        name = f" ({PurePath(document.path).name})" if seen[document.title] > 1 else ""
-        titles[document.doc_id] = " ".join(visible(document.title + name).split())[:MAX_LABEL]
-    return titles
+    if not documents:
+        st.caption("This corpus has no documents.")
+    warnings: dict[str, list[str]] = {}
+    for skipped in corpus.index.skipped:
+        warnings.setdefault(skipped.path, []).append(skipped.reason)
+    pages, hidden = _counted(corpus)
+    for number, document in _page_of(tuple(enumerate(documents, 1)), "documents-page"):
+        facts = [PurePath(document.path).name]
+        if document.doc_id in pages:
+            facts.append(_counted_word(pages[document.doc_id], "page"))
+        facts.append(_counted_word(document.chunks, "passage"))
+        facts.append(f"SHA-256 {document.sha256[:12]}")
+        facts.append("read" if document.chunks else "read, nothing in it can be quoted")
+        with st.container(key=f"document-{number}", gap="xsmall"):
+            draw_heading(document.title, 4)
+            draw_place(*facts)
+            unseen = hidden[document.doc_id]
+            if unseen:
+                st.caption(f"{unseen:d} sentences that a reader cannot see: never evidence.")
+            for reason in warnings.get(document.path, []):
+                draw_text(reason, "note", max_lines=4)
+            if st.button(f"Open document {number:d}", key=f"open-{number}", type="tertiary"):
+                open_document(corpus.name, document.doc_id, 1)
 
 
-def _draw_passage(chunk: EvidenceChunk) -> None:
-    place = place_in(chunk.source)
-    draw_place(chunk.chunk_id, *([place] if place else []))
-    draw_text(chunk.text, "passage")
-    hidden = sum(not span.visible for span in chunk.spans)
-    if hidden:
-        st.caption(f"{hidden:d} sentences here cannot be seen by a reader: never used as evidence.")
+def _counted(corpus: Corpus) -> tuple[dict[str, int], Counter[str]]:
+    """Return doc_id → its last page that was read, where it has pages, and its unseen sentences."""
+    pages: dict[str, int] = {}
+    hidden: Counter[str] = Counter()
+    for chunk in corpus.index.chunks():
+        if chunk.source.page is not None:
+            pages[chunk.doc_id] = max(chunk.source.page, pages.get(chunk.doc_id, 0))
+        hidden[chunk.doc_id] += sum(not span.visible for span in chunk.spans)
+    return pages, hidden
+
+
+def _counted_word(number: int, word: str) -> str:
+    return f"{number} {word}" + ("" if number == 1 else "s")
+
+
+def _page_of(rows: tuple[T, ...], key: str) -> tuple[T, ...]:
+    """Return the page of *rows* that is chosen under *key*; a way to the others is drawn."""
+    pages = max(1, -(-len(rows) // PAGE_SIZE))
+    page = 1 if pages == 1 else st.pagination(pages, key=key)
+    return rows[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]

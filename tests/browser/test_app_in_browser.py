@@ -26,7 +26,13 @@ LIVE = (
     "[data-testid='stIconMaterial']"
 )
 RENDERED = ".stMarkdownBadge, .stMarkdownColoredText, .katex, .mermaid, .stMain img, .stMain a"
-PAGES = {"": "Ask", "draft": "Check a draft", "corpus": "Corpus", "contract": "Trust contract"}
+PAGES = {
+    "": "Ask",
+    "draft": "Check a draft",
+    "corpus": "Corpus",
+    "contract": "Trust contract",
+    "document": "Document",
+}
 PER_FILE = 8
 SESSION_CORPUS = "Your documents (this session only)"
 
@@ -134,13 +140,50 @@ def test_a_sample_question_is_answered_once(visit, app, home) -> None:
 
 
 def test_hostile_documents_stay_inert_on_corpus(visit, app) -> None:
-    """Titles, file names and passages of hostile documents are text."""
+    """Titles, file names and passages of hostile documents are text, opened and searched too."""
     visited = visit(f"{app}/corpus")
     page = visited.page
     page.get_by_role("heading", name="Documents", exact=True).wait_for()
     _choose_corpus(page, "hostile")
+    page.get_by_role("textbox", name="Search the passages").fill("What does the leave rule say?")
+    page.keyboard.press("Enter")
     page.get_by_text("The leave rule says").first.wait_for()
+    page.get_by_role("button", name="Open passage 1 in its document").wait_for()
     _assert_inert(visited)
+    page.get_by_role("button", name="Open document 1", exact=True).click()
+    page.locator(".cr-read").first.wait_for()
+    page.wait_for_timeout(1000)
+    _assert_inert(visited)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_claim_leads_to_its_words_in_the_document(visit, app, width) -> None:
+    """The page of the quoted passage opens at it, marked, after a reload too; the rest is near."""
+    page = visit(app, width=width).page
+    _choose_corpus(page, "Company policy handbook")
+    page.get_by_label("Question").fill("When must flights be booked before departure?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_text("Download audit JSON").wait_for()
+    page.locator(CHIP).first.click()
+    quoted = page.get_by_role("dialog").locator(".cr-quote mark").first.inner_text()
+    page.get_by_role("button", name="Open the document here").first.click()
+    mark = page.locator(".cr-read mark")
+    for _ in range(2):
+        expect(mark).to_have_text(quoted)
+        expect(mark).to_be_in_viewport()
+        page.locator(".cr-page i").first.wait_for(state="attached")
+        page.reload()
+    expect(page.get_by_role("heading", name="Travel and Expenses Handbook")).to_be_visible()
+    pane = page.locator('[class*="st-key-reader-pane-"]')
+    pane.evaluate("pane => { pane.scrollTop = 500 }")
+    page.get_by_role("button", name="Next passage").click()
+    expect(page.get_by_text("Passage 3 ·").first).to_be_visible()
+    expect(mark).to_have_count(0)
+    page.wait_for_function(
+        "document.querySelector('[class*=\"st-key-reader-pane-\"]').scrollTop === 0"
+    )
+    page.get_by_role("button", name="Previous passage").click()
+    expect(mark).to_be_in_viewport()
 
 
 def test_hostile_documents_stay_inert_on_ask(visit, app) -> None:
