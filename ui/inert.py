@@ -325,7 +325,9 @@ def _shape_markup(
     if shape.kind != "table":
         return Markup(f"<{_ready(outer)}>{_ready(Markup(''.join(rows)))}</{_ready(outer)}>")
     return _table_markup(
-        Markup("".join(f'<th scope="col">{_ready(_text_markup(name))}</th>' for name in shape.names)),
+        Markup(
+            "".join(f'<th scope="col">{_ready(_text_markup(name))}</th>' for name in shape.names)
+        ),
         Markup("".join(f"<tr>{_ready(row)}</tr>" for row in rows)),
     )
 

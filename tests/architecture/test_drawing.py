@@ -212,10 +212,10 @@ def _html_call(where: str, call: ast.Call) -> list[str]:
 def _code_call(where: str, call: ast.Call) -> list[str]:
     """A code box shows its text letter by letter (technique), if no language colours it.
 
-    It takes a report only, whose text from outside is visible and cannot imitate a status.
+    It takes a report, whose text cannot imitate a status, or text made `visible`.
     """
     body = call.args[0] if len(call.args) == 1 else None
-    inert = isinstance(body, ast.Call) and ast.unparse(body.func) == "plain_report"
+    inert = isinstance(body, ast.Call) and ast.unparse(body.func) in {"plain_report", "visible"}
     plain = any(k.arg == "language" and ast.unparse(k.value) == "None" for k in call.keywords)
     return [] if inert and plain else [f"{where}: st.code draws {ast.unparse(call)}"]
 
