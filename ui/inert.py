@@ -204,7 +204,8 @@ def draw_draft(text: str, stretches: Iterable[StretchLike], badges: Iterable[Bad
     )
     _put(
         Markup(
-            f'<div class="cr-inert cr-draft" dir="auto">{_ready(parts)}</div>'
+            '<div class="cr-inert cr-draft" dir="auto" role="group" aria-label="The draft" '
+            f'tabindex="0">{_ready(parts)}</div>'
             f'<div class="cr-key">{_ready(key)}</div>'
         ),
         _oddities_markup([text]),

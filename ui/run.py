@@ -56,6 +56,7 @@ TRACE: Final = "trace"  # in the address: the answer that is shown
 _PLANT: Final = "plant_asked"
 _OWN: Final = "own_answers"
 MOST_OWN: Final = 500
+CANCELLED: Final = "You cancelled this. What was recorded before that stays in the audit log."
 _NO_ANSWER: Final = "The audit log could not be written, so no answer is shown. "
 _NO_MORE: Final = (
     "The audit log could not be written, so the answer goes no further than what was recorded. "
@@ -78,6 +79,7 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services
     with growing.banner:
         status = st.status("Waiting for the models")
         spoken = st.empty()
+        _offer_cancel(key)
     way: Way = "ask" if of.writer is None else "write"
 
     def progress(line: str, done: int, _total: int) -> None:
@@ -126,9 +128,11 @@ def plant_if_asked(key: str) -> None:
     if not export:
         return
     common = services.shared().services
-    _run(key, "plant", lambda progress: probe_answer(export, common, progress=progress))
-    if not kept_export(key):
-        st.session_state[key] = export
+    try:
+        _run(key, "plant", lambda progress: probe_answer(export, common, progress=progress))
+    finally:  # also when a reader cancels it or goes elsewhere
+        if not kept_export(key):
+            st.session_state[key] = export
 
 
 def kept_export(key: str) -> bytes:
@@ -183,6 +187,7 @@ def _run(key: str, way: Way, work: Callable[[Progress], SignedAnswer]) -> None:
     slot = st.empty()
     with slot.status("Waiting for the models", expanded=True) as status:
         spoken = st.empty()
+        _offer_cancel(key)
 
         def progress(_line: str, done: int, _total: int) -> None:
             status.update(label=STAGES[way][_stage(way, done)])
@@ -191,6 +196,15 @@ def _run(key: str, way: Way, work: Callable[[Progress], SignedAnswer]) -> None:
 
         _keep(key, way, lambda: iter([work(progress)]))
     slot.empty()
+
+
+def _offer_cancel(key: str) -> None:
+    """Draw the button that breaks off what runs: a click on it begins the page anew."""
+    st.button("Cancel", key=f"{key}-cancel", on_click=_cancelled, args=(key,))
+
+
+def _cancelled(key: str) -> None:
+    st.session_state[_error_key(key)] = CANCELLED
 
 
 def _keep(key: str, way: Way, parts: Callable[[], Iterator[SignedAnswer]]) -> None:

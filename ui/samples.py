@@ -10,12 +10,19 @@ from typing import Any, Final
 
 import streamlit as st
 
-from ui.inert import draw_text
+from ui.inert import draw_lines, draw_text
 
 FIXTURES: Final = Path(__file__).resolve().parent.parent / "fixtures"
 ANSWERABLE: Final = 3
 UNANSWERABLE: Final = 1
 DRAFTS: Final = 2
+TOUR: Final = (
+    "1. Ask question 1 below: each claim of the answer has a badge, or none.",
+    "2. Click the badge: the passage, the words on their page, and what every rule said.",
+    "3. Plant errors in this answer: each error is caught, or it is said that it was not.",
+    "4. Check a draft: a pasted answer is marked in its own words.",
+    "5. Download audit JSON, and check it offline: Trust contract, Checking us, says how.",
+)
 
 
 def draw_samples(corpus: str, choose: Callable[[str, str], None], *, drafts: bool = False) -> None:
@@ -23,6 +30,9 @@ def draw_samples(corpus: str, choose: Callable[[str, str], None], *, drafts: boo
     samples = _drafts(corpus) if drafts else _questions(corpus)
     if not samples:
         return
+    if not drafts:
+        with st.expander("A tour in five clicks"):
+            draw_lines(TOUR)
     st.caption("Or try one of these")
     for number, (text, question) in enumerate(samples):
         with st.container(

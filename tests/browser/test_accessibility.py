@@ -20,6 +20,7 @@ from certirag.settings import read_settings
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CHIP = '[class*="st-key-chip-"] button'
 CORPUS = ROOT / "fixtures" / "corpora" / "policy"
+PRINTED = "When are trains preferred to flights?"  # what answers it stands in a PDF
 ANSWERED = "How many days per week may employees work remotely?"
 REFUSED = "How many kilometres per year may a company car be driven?"
 RELATED = "Which water damage does the property insurance cover?"
@@ -102,6 +103,13 @@ def _stations(page: Page) -> Iterator[str]:
     page.locator(CHIP).first.click()
     yield from _drawer(page, "Ask, debug, drawer")
     _mode(page, "strict")
+    _ask(page, PRINTED)
+    page.locator(CHIP).first.click()
+    page.get_by_role("dialog").locator(".cr-page img").first.wait_for()
+    yield "Ask, drawer with a page"
+    page.get_by_role("dialog").get_by_role("button", name="Open the document here").first.click()
+    page.locator(".cr-read mark").first.wait_for()
+    yield "Document"
     _open(page, "Check a draft")
     yield "Check a draft"
     page.get_by_role("button", name="Check draft 1").click()

@@ -19,6 +19,7 @@ from slow_model import RECORDED
 from certirag.bootstrap import open_log
 from certirag.proof.facets import AnswerQuery
 from certirag.settings import read_settings
+from ui.run import CANCELLED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ANSWER = json.loads(RECORDED.read_text("utf-8"))
@@ -178,6 +179,20 @@ def test_a_reader_who_goes_elsewhere_finds_what_was_certified(visit, corpus, tmp
         page.locator(CHIP).nth(3).wait_for()  # chips are drawn one by one
         assert page.locator(CHIP).count() < 15
         assert page.get_by_text(BEING_WRITTEN).count() == 0
+
+
+def test_a_reader_cancels_and_keeps_what_was_certified(visit, corpus, tmp_path) -> None:
+    """The button breaks the writing off where it is; the controls wake up and the part stands."""
+    with _model() as (_, url), _app(corpus, tmp_path, url) as address:
+        page = visit(address).page
+        _ask(page)
+        page.locator(GROWING).nth(3).wait_for()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text(CANCELLED)).to_be_visible()
+        expect(page.get_by_text("This answer was not finished").first).to_be_visible()
+        page.locator(CHIP).nth(3).wait_for()
+        assert page.locator(CHIP).count() < 15
+        assert page.get_by_role("button", name="Ask", exact=True).is_enabled()
 
 
 def test_no_server_is_one_plain_line(visit, corpus, tmp_path) -> None:
