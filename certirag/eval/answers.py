@@ -23,7 +23,7 @@ from certirag.bootstrap import build_services, index_of_paths
 from certirag.errors import InputError
 from certirag.ports import Index, Progress
 from certirag.render import Mode, present
-from certirag.retrieve.relevance import semantic_relevance
+from certirag.retrieve.relevance import read_text
 from certirag.settings import Settings
 
 FORMAT: Final = 1  # of the report
@@ -57,7 +57,10 @@ class AnswerTally:
     counts: Counter[str] = field(default_factory=Counter)
 
     def as_report(self) -> dict[str, float | int]:
-        """Return the counts and the shares of the issue's figures, None-free and rounded."""
+        """Return the counts, and shares to three decimals, 0 of nothing.
+
+        What is called related only is not answered; *first_shown_marked* counts its first claim too.
+        """
         c = self.counts
 
         def share(part: str, whole: str) -> float:
@@ -67,6 +70,7 @@ class AnswerTally:
             "answerable": c["answerable"],
             "answered": share("answered", "answerable"),
             "first_claim_marked": share("first", "answerable"),
+            "first_shown_marked": share("first_shown", "answerable"),
             "claims_marked": share("marked", "shown"),
             "unanswerable": c["unanswerable"],
             "refused_or_related": share("refused", "unanswerable"),
@@ -110,12 +114,16 @@ def run_answers(
     with tempfile.TemporaryDirectory(prefix="certirag-answers-") as folder:
         services = build_services(replace(settings, home=Path(folder) / "home"))
         index = _corpus(rows, Path(folder) / "documents", services, progress)
+        places = [(chunk, span) for chunk in index.chunks() for span in chunk.spans]
+        vectors = services.embedder.embed([read_text(place) for place in places])
         whole, kinds = AnswerTally(), dict[str, AnswerTally]()
         failed = []
         for number, row in enumerate(rows, 1):
             progress("Asking", number, len(rows))
             try:
-                found = _asked(row, index, services)
+                cosines = vectors @ services.embedder.embed([row.question])[0]
+                closest = places[int(cosines.argmax())][1].sentence
+                found = _asked(row, index, services, closest)
             except Exception as error:  # noqa: BLE001  # counted and named, for whoever mends it
                 failed.append(f"{row.id}: {type(error).__name__}: {error}")
                 found = Counter({"answerable" if row.gold else "unanswerable": 1})
@@ -141,7 +149,8 @@ def _corpus(
     return index
 
 
-def _asked(row: QuestionRow, index: Index, services: Services) -> Counter[str]:
+def _asked(row: QuestionRow, index: Index, services: Services, closest: str) -> Counter[str]:
+    """Return what became of *row*; *closest* is the sentence with the largest cosine."""
     shown = present(
         answer_question(row.question, index, services).export,
         Mode.STRICT,
@@ -153,13 +162,11 @@ def _asked(row: QuestionRow, index: Index, services: Services) -> Counter[str]:
     if not row.gold:
         return Counter(unanswerable=1, refused=int(not answered))
     marked = [row.sentences[at] for at in row.gold]
-    places = [(c, s) for c in index.chunks() for s in c.spans]
-    cosines = semantic_relevance(row.question, places, services.embedder)
-    closest = places[max(range(len(places)), key=lambda at: cosines[at])][1].sentence
     return Counter(
         answerable=1,
         answered=int(answered),
         first=int(answered and _same(texts[0], marked)),
+        first_shown=int(bool(texts) and _same(texts[0], marked)),
         shown=len(texts) if answered else 0,
         marked=sum(_same(text, marked) for text in texts) if answered else 0,
         cosine=int(_same(closest, marked)),
