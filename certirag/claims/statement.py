@@ -106,7 +106,8 @@ def capped(
         count = len(kept) - checkable if unfit else checkable
         if count >= limit:
             text = claim.text if len(claim.text) <= 60 else claim.text[:60] + "…"
-            what = _REMARK if unfit else f"was not checked: only the first {limit} statements are"
+            checked = "statement is" if limit == 1 else f"{limit} statements are"
+            what = _REMARK if unfit else f"was not checked: only the first {checked}"
             dropped.append(f"“{text}” {what}")
             continue
         checkable += not unfit

@@ -107,6 +107,7 @@ def _served(path: Path, key: str) -> tuple[Any, str]:
     asked.api_keys, asked.port = [key], 0
     asked.ui = asked.endpoint_slots = asked.endpoint_props = False
     asked.offline, asked.verbosity = True, -1
+    asked.cpuparams.poll = asked.cpuparams_batch.poll = 0  # a core that spins is another's lost
     try:
         return xllamacpp.Server(asked), version("xllamacpp")
     except RuntimeError:
