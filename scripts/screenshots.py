@@ -55,7 +55,8 @@ def main() -> int:
         return 2
     chosen.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
-        environment = {**os.environ, "CERTIRAG_HOME": home}
+        # The audit page is shown to a session that asked nothing itself.
+        environment = {**os.environ, "CERTIRAG_HOME": home, "CERTIRAG_AUDIT_EVERYONE": "true"}
         ingest(Path(home), environment)
         browser = playwright.chromium.launch(executable_path=chosen.chromium, args=list(ARGUMENTS))
         with served(environment) as address:
