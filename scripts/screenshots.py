@@ -197,7 +197,7 @@ def shoot_audit(browser: Browser, address: str, out: Path) -> None:
         shoot_checker(browser, export, key, out)
     page.locator(CHIP).first.click()
     page.get_by_role("dialog").get_by_text("Where it stands").first.click()
-    page.get_by_role("dialog").get_by_text("Code points of the document").first.wait_for()
+    page.get_by_role("dialog").get_by_text("File's SHA-256").first.wait_for()
     save_drawer(page, out / "drawer-where.png")
 
 
