@@ -32,11 +32,12 @@ def reopen(key: str) -> None:
         st.query_params[run.TRACE] = kept
     if not asked or (asked == kept and asked in run.own_answers()):
         return
+    if asked != kept:  # whatever becomes of it, the last answer is not the one that is named
+        run.keep(key, "", b"")
     log = services.shared().services.audit_log
     seen = services.offers_audit() or asked in run.own_answers()
     found = logged(log, asked) if seen else None
     if found is None:
-        run.keep(key, "", b"")
         draw_text(NOT_HERE, "error")
         return
     draw_standing(log, found[0])

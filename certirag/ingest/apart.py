@@ -18,6 +18,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self, cast
@@ -104,7 +105,7 @@ class ReadingProcess:
     ) -> PagePicture:
         """Return a picture of the page of a PDF on which *boxes* stand (`page_picture`)."""
         drawn = self._asked((path, tuple(boxes), whole), data)
-        if isinstance(drawn, PagePicture) and drawn.png.startswith(_PNG):
+        if isinstance(drawn, PagePicture) and _is_sound(drawn, len(boxes)):
             return drawn
         self._end()
         raise IngestError(f"{printable(path)}: {_ENDED}")
@@ -182,6 +183,20 @@ class _Unpickler(pickle.Unpickler):
             message = f"{module}.{name} is no part of a document"
             raise pickle.UnpicklingError(message)
         return _MADE[module, name]
+
+
+def _is_sound(drawn: PagePicture, boxes: int) -> bool:
+    """Say whether *drawn* is a picture of a place, with words for each of so many *boxes*."""
+    edges = (drawn.left, drawn.right, drawn.bottom, drawn.top)
+    return (
+        isinstance(drawn.png, bytes)
+        and drawn.png.startswith(_PNG)
+        and all(isinstance(edge, float) and isfinite(edge) for edge in edges)
+        and drawn.left < drawn.right
+        and drawn.bottom < drawn.top
+        and isinstance(drawn.words, tuple)
+        and [type(words) for words in drawn.words] == [str] * boxes
+    )
 
 
 def _without_secrets() -> dict[str, str]:

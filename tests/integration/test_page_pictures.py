@@ -16,12 +16,13 @@ from reportlab.pdfgen.canvas import Canvas
 
 from certirag.adapters.index.index_format import StoredCorpus
 from certirag.adapters.index.index_store import write_corpus
-from certirag.adapters.index.originals import FOLDER, keeping, original
+from certirag.adapters.index.originals import FOLDER, keeping, original, sweep
 from certirag.core.text import Box, SentenceSpan, sha256_hex
 from certirag.errors import IngestError
 from certirag.ingest import apart
 from certirag.ingest.apart import ReadingProcess
 from certirag.ingest.extract import Limits
+from certirag.ingest.pdf_picture import PagePicture
 from ui.original import _are_these
 
 CORPORA = Path(__file__).resolve().parents[2] / "fixtures" / "corpora"
@@ -126,7 +127,27 @@ def test_a_page_of_any_size_is_a_picture_of_bounded_size(read: ReadingProcess) -
     assert width * height <= 6_100_000
 
 
-@pytest.mark.parametrize("answer", [pickle.dumps(b"<svg onload=alert(1)>"), pickle.dumps(7)])
+FAKED = PagePicture(apart._PNG, 0.0, 0.0, 1.0, 1.0, ("a",))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pickle.dumps(given)
+        for given in (
+            b"<svg onload=alert(1)>",
+            7,
+            replace(FAKED, png=b"<svg>"),
+            replace(FAKED, png="text"),
+            replace(FAKED, left=float("nan")),
+            replace(FAKED, top=0.0),
+            replace(FAKED, right="1"),
+            replace(FAKED, words=()),
+            replace(FAKED, words=(7,)),
+            replace(FAKED, words=["a"]),
+        )
+    ],
+)
 def test_what_is_no_picture_is_one_line(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a process that a hostile file took over answers."""
     script = (
@@ -169,6 +190,33 @@ def test_another_file_under_a_digest_is_none(tmp_path: Path) -> None:
     assert original([tmp_path], digest) is None
     for name in ("../secret", "", "/etc/passwd", digest.upper()):
         assert original([tmp_path], name) is None
+
+
+def test_a_damaged_original_is_kept_again(tmp_path: Path, read: ReadingProcess) -> None:
+    """The next ingest mends what lies under the digest."""
+    data = page_with_a_word(0, cropped=False)
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / sha256_hex(data)).write_bytes(b"damaged")
+    keeping(read, tmp_path)(data, "a.pdf")
+    assert original([tmp_path], sha256_hex(data)) == data
+
+
+def test_nothing_is_written_or_removed_through_a_link(tmp_path: Path, read: ReadingProcess) -> None:
+    """An index from elsewhere may hold one; nor is a file removed that no index named."""
+    index, target = tmp_path / "index", tmp_path / "target"
+    target.mkdir()
+    (target / ("0" * 64)).write_text("mine")
+    index.mkdir()
+    (index / FOLDER).symlink_to(target)
+    keeping(read, index)(page_with_a_word(0, cropped=False), "a.pdf")
+    sweep(index, ())
+    assert [file.name for file in target.iterdir()] == ["0" * 64]
+    (index / FOLDER).unlink()
+    (index / FOLDER).mkdir()
+    (index / FOLDER / "notes.txt").write_text("mine")
+    (index / FOLDER / f"{'1' * 64}.part").write_text("left by a writer that was killed")
+    sweep(index, ())
+    assert [file.name for file in (index / FOLDER).iterdir()] == ["notes.txt"]
 
 
 def test_a_disk_that_refuses_costs_the_picture_alone(tmp_path: Path, read: ReadingProcess) -> None:

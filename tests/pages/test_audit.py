@@ -503,3 +503,18 @@ def test_what_this_session_asked_before_is_opened_again(log, open_page) -> None:
     at.button(key="earlier-2").click().run()
     assert at.query_params["trace"] == f"{0:032x}"
     assert "Question 4?" in html_of(at)
+
+
+def test_an_entry_that_does_not_hold_leaves_no_other_answer(log, open_page, monkeypatch) -> None:
+    """One line in place of what stood there: the address names another answer now."""
+    at = _at_address(open_page, f"{2:032x}")
+
+    def broken(trace_id: str) -> None:
+        raise AuditError("the answer was erased")
+
+    monkeypatch.setattr(log, "find", broken)
+    at.query_params["trace"] = f"{4:032x}"
+    at.run()
+    assert not at.exception
+    assert "the answer was erased" in html_of(at)
+    assert not any("Verified" in button.label for button in at.button)

@@ -14,6 +14,7 @@ from certirag.ingest.collect import DocumentReader
 FOLDER: Final = "originals"
 _KEPT: Final = "application/pdf"
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
+_PART: Final = ".part"
 
 
 def keeping(read: DocumentReader, directory: Path) -> DocumentReader:
@@ -48,19 +49,26 @@ def original(indexes: Iterable[Path], sha256: str) -> bytes | None:
 
 
 def sweep(directory: Path, keep: Container[str]) -> None:
-    """Remove the originals in *directory* that *keep* does not name."""
+    """Remove the originals in *directory* that *keep* does not name, and nothing else.
+
+    An index may come from elsewhere: where its folder is a link, what it points at is not touched.
+    """
     folder = directory / FOLDER
-    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if file.name not in keep:
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for file in sorted(folder.iterdir()):
+        if file.name not in keep and _NAME.fullmatch(file.name.removesuffix(_PART)):
             with suppress(OSError):
                 file.unlink()
 
 
 def _keep(folder: Path, data: bytes, sha256: str) -> None:
+    if folder.is_symlink():
+        return
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = folder / sha256
-    if not file.exists():
-        part = folder / f"{sha256}.part"
-        part.touch(0o600)
+    if original([folder.parent], sha256) is None:  # missing, or damaged since
+        part = folder / f"{sha256}{_PART}"
+        part.unlink(missing_ok=True)
+        part.touch(0o600, exist_ok=False)
         part.write_bytes(data)
-        part.replace(file)
+        part.replace(folder / sha256)
