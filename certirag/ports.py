@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # types of signatures only: a process that reads files needs 
     import numpy as np
     from numpy.typing import NDArray
 
-    from certirag.core.models import ModelIdentity
+    from certirag.core.generation import ModelIdentity
     from certirag.core.text import EvidenceChunk
     from certirag.core.verdict import Label
     from certirag.proof.facets import (

@@ -23,8 +23,8 @@ from vector_records import (
     single,
 )
 
-from certirag.core.probe import PlantedError, Probe
 from certirag.core.text import sha256_hex
+from certirag.core.verdict import PlantedError, Probe
 
 # All characters that are blank (docs/certificate.md §7), and some that only look it.
 BLANK: Final = (

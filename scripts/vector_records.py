@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from certirag.core.citation import Citation, CitationJudgement, CitationsRecord, Correction
 from certirag.core.claim import Claim, ClaimIR, Quantity
-from certirag.core.generation import GenerationRecord, PromptIdentity
+from certirag.core.generation import GenerationRecord, ModelIdentity, PromptIdentity
 from certirag.core.judgement import (
     ConfidenceBasis,
     Filter,
@@ -17,9 +17,7 @@ from certirag.core.judgement import (
     Suggestion,
     Suggestions,
 )
-from certirag.core.models import ModelIdentity
 from certirag.core.policy import BASE_RULES, RISK_CLASSES, STRICT_RULES, Policy
-from certirag.core.probe import PlantedError, Probe
 from certirag.core.selector import with_selectors
 from certirag.core.text import (
     Box,
@@ -33,7 +31,7 @@ from certirag.core.text import (
     sha256_hex,
     shared_context,
 )
-from certirag.core.verdict import QuestionRecord, SpanScore, VerificationResult
+from certirag.core.verdict import PlantedError, Probe, QuestionRecord, SpanScore, VerificationResult
 from certirag.proof.certificate import (
     AnswerRecord,
     AnswerSummary,

@@ -21,8 +21,7 @@ from certirag.answers.draft import PROMPT_OF
 from certirag.answers.pipeline import stream_answer
 from certirag.answers.services import AnswerWriter, SignedAnswer
 from certirag.core.claim import Claim
-from certirag.core.generation import Strategy
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity, Strategy
 from certirag.core.text import sha256_hex
 from certirag.ports import Prompt, SentenceSplitter
 from certirag.proof.certificate import AnswerRecord, open_export

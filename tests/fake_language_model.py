@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from certirag.core.generation import PromptText, read_prompt_text
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity, PromptText, read_prompt_text
 from certirag.core.text import sha256_hex
 from certirag.ports import Prompt
 

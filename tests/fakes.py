@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import ChunkSource, Document, EvidenceChunk, SentenceSpan, sha256_hex
 from certirag.core.verdict import Label
 from certirag.ports import Judgement, Pair

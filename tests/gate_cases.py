@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from memory_log import MemoryLog
 
 from certirag.core.claim import Claim, ClaimIR
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.policy import BASE_RULES, RISK_CLASSES, STRICT_RULES, Policy
 from certirag.core.selector import with_selectors
 from certirag.core.text import (

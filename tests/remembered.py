@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certirag.adapters.rerankers.late_interaction import LateInteractionReranker
 from certirag.answers.services import Services
 from certirag.bootstrap import make_verifier
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.ports import Embedder, Judgement, Pair, Reader, Verifier
 
 

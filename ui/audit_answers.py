@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.auditing.export_rows import csv_header, csv_line, json_line
-from certirag.auditing.logged_answers import rows
+from certirag.auditing.logged_answers import csv_header, csv_line, json_line, rows
 from certirag.render import visible
 from ui.audit_filters import OUTCOMES
 from ui.audit_opened import draw_opened

@@ -10,8 +10,8 @@ from certirag.answers.draft import prompts_of
 from certirag.answers.services import Services, SignedAnswer
 from certirag.claims.compile import claims_from_draft
 from certirag.core.generation import GenerationRecord
-from certirag.core.probe import Probe
 from certirag.core.selector import with_selectors
+from certirag.core.verdict import Probe
 from certirag.drafting.prose import (
     prose,
     prose_sentences,
@@ -24,8 +24,7 @@ from certirag.proof.certificate import open_export
 from certirag.render import certify
 from certirag.render.abstain import with_suggestions
 from certirag.retrieve.hybrid import RetrievalOutcome
-from certirag.verification.mutation_probe import measure_planted, plant_errors
-from certirag.verification.mutations import PLANTER
+from certirag.verification.mutation_probe import PLANTER, measure_planted, plant_errors
 
 
 def silent(_line: str, _done: int, _total: int) -> None:

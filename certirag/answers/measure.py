@@ -24,8 +24,12 @@ from certirag.verification.candidates import Candidates, choose_candidates
 from certirag.verification.citation_check import judge_citations
 from certirag.verification.correction import correct_citations, keep_citations
 from certirag.verification.depth import verify_at_depths
-from certirag.verification.more_evidence import verify_with_retrieval
-from certirag.verification.opposition import counter_queries, opposition, with_opposition
+from certirag.verification.further_search import (
+    counter_queries,
+    opposition,
+    verify_with_retrieval,
+    with_opposition,
+)
 from certirag.verification.places import find_cited
 from certirag.verification.proposals import correction_strategy
 from certirag.verification.question_answers import question_records

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from certirag.core.generation import PromptText, Strategy
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity, PromptText, Strategy
 from certirag.core.policy import Policy
 from certirag.ports import (
     AuditLog,

@@ -31,9 +31,8 @@ from certirag.proof.trust import KeyRing
 from certirag.render import certify
 from certirag.retrieve.relevance import with_instructions_named, with_relevance
 from certirag.settings import Settings
-from certirag.verification.mutation_probe import plant_errors
-from certirag.verification.mutations import PLANTER
-from certirag.verification.rescore import TOLERANCE, first_difference
+from certirag.verification.judge import TOLERANCE, first_difference
+from certirag.verification.mutation_probe import PLANTER, plant_errors
 
 Pinned = Mapping[str, Ed25519PublicKey] | checker.TrustFile
 _QUOTED: Final = 160

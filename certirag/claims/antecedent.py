@@ -16,13 +16,14 @@ from certirag.text.tokens import (
     is_number,
     is_plural,
 )
-from certirag.text.verbs import BE, is_verb_form
 from certirag.text.word_classes import (
+    BE,
     DETERMINERS,
     NUMBER_WORDS,
     PERSONAL,
     PREPOSITIONS,
     SCOPED_SUBJECTS,
+    is_verb_form,
     word_set,
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from certirag.claims.antecedent import subject_of
-from certirag.claims.frames import frame_of
+from certirag.claims.split import frame_of
 from certirag.core.claim import ClaimType, Quantity, RiskClass
 from certirag.text.tokens import render, tokenize
 

@@ -20,12 +20,14 @@ from certirag.text.tokens import (
     is_plural,
     supplied,
 )
-from certirag.text.verbs import AUXILIARIES, PAST_FORMS, PAST_ONLY
 from certirag.text.word_classes import (
     ANAPHORS,
+    AUXILIARIES,
     DEADLINES,
     DEFINITE,
     LIMITS,
+    PAST_FORMS,
+    PAST_ONLY,
     PERSONAL,
     PREPOSITIONS,
     SCOPED_SUBJECTS,

@@ -16,16 +16,20 @@ from certirag.text.tokens import (
     new_words,
     supplied,
 )
-from certirag.text.verbs import AUXILIARIES, BASE_FORMS, PARTICIPLES, STEM_OF, third_person
 from certirag.text.word_classes import (
+    AUXILIARIES,
+    BASE_FORMS,
     COLLECTIVE,
     DETERMINERS,
     FIXED_PAIRS,
     LIMITS,
     ORGANISATION_ENDS,
+    PARTICIPLES,
     PREPOSITIONS,
     SCOPED_SUBJECTS,
+    STEM_OF,
     TEMPORAL,
+    third_person,
     word_set,
 )
 

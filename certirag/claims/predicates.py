@@ -16,26 +16,24 @@ from certirag.text.tokens import (
     is_plural,
     supplied,
 )
-from certirag.text.verbs import (
+from certirag.text.word_classes import (
     AMBIGUOUS_FORMS,
     AMBIGUOUS_STEMS,
+    ANAPHORS,
     AUXILIARIES,
     BASE_FORMS,
     BE,
+    DEADLINES,
+    DETERMINERS,
+    LIMITS,
     MODALS,
     PARTICIPLES,
     PAST_FORMS,
     PAST_ONLY,
-    STEM_OF,
-)
-from certirag.text.word_classes import (
-    ANAPHORS,
-    DEADLINES,
-    DETERMINERS,
-    LIMITS,
     PREPOSITIONS,
     SEQUENCERS,
     SPREADING,
+    STEM_OF,
     SUBORDINATORS,
     TEMPORAL,
     word_set,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from certirag.claims.antecedent import antecedent
-from certirag.claims.frames import frame_of
+from certirag.claims.split import frame_of
 from certirag.text.tokens import (
     Token,
     Tokens,
@@ -17,8 +17,16 @@ from certirag.text.tokens import (
     supplied,
     tokenize,
 )
-from certirag.text.verbs import AMBIGUOUS_FORMS, AUXILIARIES, STEM_OF, is_verb_form
-from certirag.text.word_classes import DETERMINERS, PERSONAL, PREPOSITIONS, word_set
+from certirag.text.word_classes import (
+    AMBIGUOUS_FORMS,
+    AUXILIARIES,
+    DETERMINERS,
+    PERSONAL,
+    PREPOSITIONS,
+    STEM_OF,
+    is_verb_form,
+    word_set,
+)
 
 _POSSESSIVES: Final = frozenset({"its", "their", "his", "her"})
 _DEMONSTRATIVES: Final = frozenset({"this", "that", "these", "those"})

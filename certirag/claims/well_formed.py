@@ -12,7 +12,7 @@ from certirag.claims.clauses import joins_clauses
 from certirag.claims.self_contained import pointing_words, second_sentence
 from certirag.claims.split import is_table_row, split_claims
 from certirag.text.tokens import clause_verb, finite_verb, tokenize
-from certirag.text.verbs import is_verb_form
+from certirag.text.word_classes import is_verb_form
 
 # Beyond this length a text is refused as too long without being read further.
 MAX_CHARACTERS: Final = 4000

@@ -275,7 +275,7 @@ def _add_stale(commands: Commands) -> None:
         help="measure their claims on today's documents; revoke what fails",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run="stale_command:list_stale")
+    parser.set_defaults(run="replay_commands:list_stale")
 
 
 def _add_database(commands: Commands) -> None:
@@ -289,21 +289,21 @@ def _add_database(commands: Commands) -> None:
     grant.add_argument(
         "--retention", action="store_true", help="it may also erase contents, for audit retain"
     )
-    grant.set_defaults(run="database_commands:grant")
+    grant.set_defaults(run="log_commands:grant")
     scrub = commands.add_parser(
         "scrub",
         help="take the bytes of what was erased out of the database's files",
         description="After an erasure under another role than the owner's, or one that was cut "
         "off. The log cannot be used meanwhile.",
     )
-    scrub.set_defaults(run="database_commands:scrub")
+    scrub.set_defaults(run="log_commands:scrub")
 
 
 def _add_keys(commands: Commands) -> None:
     listed = commands.add_parser("list", help="the keys of the log and what each signs for")
-    listed.set_defaults(run="key_commands:list_keys")
+    listed.set_defaults(run="log_commands:list_keys")
     rotated = commands.add_parser("rotate", help="make a new signing key and hand over to it")
-    rotated.set_defaults(run="key_commands:rotate_key")
+    rotated.set_defaults(run="log_commands:rotate_key")
     retired = commands.add_parser("retire", help="end what an old key signs for")
     retired.add_argument("key", metavar="KEYID", help="the beginning of its key id")
     retired.add_argument(
@@ -314,7 +314,7 @@ def _add_keys(commands: Commands) -> None:
         "nothing that it signed holds any more, its own hand-over included",
     )
     retired.add_argument("--reason", default="retired", metavar="TEXT", help="why")
-    retired.set_defaults(run="key_commands:retire_key")
+    retired.set_defaults(run="log_commands:retire_key")
     for parser in (listed, rotated, retired):
         parser.add_argument("--json", action="store_true", help="print one JSON document")
 
@@ -330,7 +330,7 @@ def _add_replay(commands: Commands) -> None:
     parser.add_argument("--profile", required=True, metavar="NAME", help="the other policy")
     parser.add_argument("--json", action="store_true", help="the sum, and those that differ")
     _add_query_options(parser)
-    parser.set_defaults(run="replay_command:replay_answers")
+    parser.set_defaults(run="replay_commands:replay_answers")
 
 
 def _add_measuring(commands: Commands) -> None:

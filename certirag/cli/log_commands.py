@@ -1,25 +1,109 @@
-"""The commands that ask whether the log is whole: audit verify and audit checkpoint."""
+"""The commands for the log itself: whether it is whole, its checkpoints, its keys and its database."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from certirag.auditing.rotation import retire, rotate, trust_in_force
 from certirag.auditing.verify_live import verify_live
 from certirag.auditing.verify_log import LogReport
-from certirag.bootstrap import existing_log
+from certirag.bootstrap import existing_log, grant_role, scrub_log
 from certirag.cli.files import write_beside
 from certirag.cli.output import note, print_json, say_progress
 from certirag.errors import InputError
 from certirag.proof.envelope import key_id
-from certirag.proof.keys import open_trust_file, read_public_key, trusted_keys
+from certirag.proof.keys import (
+    ROOT_PUBLIC,
+    TRUST_FILE,
+    open_trust_file,
+    read_public_key,
+    signing_key,
+    trusted_keys,
+)
+from certirag.proof.trust import Trust
 from certirag.render import visible
 from certirag.settings import Settings
+
+_REMAINS = (
+    "The server's write-ahead log, archives of it, replicas, backups and its own messages may "
+    "hold erased contents still: see docs/postgresql.md"
+)
+
+
+def grant(options: argparse.Namespace, settings: Settings) -> int:
+    """Let a role of PostgreSQL use the log."""
+    if not settings.audit_url:
+        raise InputError(
+            "roles are PostgreSQL's: set CERTIRAG_AUDIT_URL to "
+            "postgresql+pg8000://OWNER@HOST/DATABASE"
+        )
+    grant_role(settings, options.role, erases=options.retention)
+    may = "read, append and erase contents" if options.retention else "read and append"
+    print(visible(f"The role {options.role!r} may {may}, and nothing else."))
+    return 0
+
+
+def scrub(_options: argparse.Namespace, settings: Settings) -> int:
+    """Take what was erased out of the database's files."""
+    path = settings.home / "audit.sqlite3"
+    if not settings.audit_url and not path.exists():
+        raise InputError(f"{path}: there is no log: set CERTIRAG_HOME or CERTIRAG_AUDIT_URL")
+    scrub_log(settings)
+    print("The files of the log's tables hold nothing of what was erased.")
+    if settings.audit_url and not settings.audit_url.startswith("sqlite"):
+        note(_REMAINS)
+    return 0
+
+
+def list_keys(options: argparse.Namespace, settings: Settings) -> int:
+    """Print the keys of the log."""
+    return _show(trust_in_force(settings.home, existing_log(settings)), options, settings)
+
+
+def rotate_key(options: argparse.Namespace, settings: Settings) -> int:
+    """Make a new signing key."""
+    trust = rotate(settings.home, existing_log(settings), datetime.now(UTC))
+    note(
+        "A new key signs from now on. Restart the servers, give the trust file to whoever checks, "
+        "then retire the old key."
+    )
+    return _show(trust, options, settings)
+
+
+def retire_key(options: argparse.Namespace, settings: Settings) -> int:
+    """End what a key signs for."""
+    trust = retire(
+        settings.home,
+        existing_log(settings),
+        options.key,
+        datetime.now(UTC),
+        until=options.from_index,
+        reason=options.reason,
+    )
+    return _show(trust, options, settings)
+
+
+def _show(trust: Trust, options: argparse.Namespace, settings: Settings) -> int:
+    in_use = key_id(signing_key(settings.home).public_key())
+    folder = settings.home / "keys"
+    if options.json:
+        files = {"trust_file": str(folder / TRUST_FILE), "root_key": str(folder / ROOT_PUBLIC)}
+        print_json({**asdict(trust), "in_use": in_use, **files})
+        return 0
+    print(visible(f"Log {trust.origin}, trust file version {trust.version}"))
+    for one in trust.keys:
+        end = "" if one.until_index is None else f" before {one.until_index}: {one.reason}"
+        mark = ", in use" if one.keyid == in_use else ""
+        print(visible(f"{one.keyid}  entries from {one.from_index}{end}{mark}"))
+    print(visible(f"For whoever checks: {folder / TRUST_FILE} and {folder / ROOT_PUBLIC}"))
+    return 0
+
 
 CHECK_FAILED = 4
 _NOT_HELD = (

@@ -19,14 +19,13 @@ from certirag.eval.answers import (
     read_answer_rows,
     run_answers,
 )
-from certirag.eval.bench import run_bench
+from certirag.eval.bench import report_lines, run_bench
 from certirag.eval.bench_audit import audit_report_lines, run_audit_bench
 from certirag.eval.bench_reading import reading_report_lines, run_reading_bench
-from certirag.eval.bench_report import report_lines
 from certirag.eval.workload import demo_workloads, own_workload
 from certirag.render import visible
 from certirag.settings import Settings
-from certirag.verification.score import score_rows
+from certirag.verification.judge import score_rows
 
 
 def score(options: argparse.Namespace, settings: Settings) -> int:

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from certirag.auditing.export_rows import ExportFormat, line_of, row_json, start_of
-from certirag.auditing.logged_answers import pages
+from certirag.auditing.logged_answers import ExportFormat, line_of, pages, row_json, start_of
 from certirag.auditing.query import read_groups, read_query
 from certirag.bootstrap import existing_log
 from certirag.cli.files import write_beside

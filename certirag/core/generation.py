@@ -1,4 +1,7 @@
-"""How a draft came to be: by which strategy and prompts, and how it ended; prompts as they are kept."""
+"""How a draft came to be: by which models, strategy and prompts, and how it ended.
+
+Every certificate records the name and digest of a model; prompts are kept as they were sent.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,17 @@ from typing import Final, Literal
 
 from certirag.core.text import sha256_hex
 from certirag.errors import GroundingFault, InputError, ModelOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """Which model did a job: *role* is ``embedder``, ``reranker``, ``reader``, ``verifier`` or ``generator``."""
+
+    role: str
+    name: str
+    version: str
+    sha256: str
+
 
 Strategy = Literal["interleaved", "generate-then-cite", "strict-quote", "prose"]
 # "under_way": more may come. "complete": the model was done. "abstained": it found no answer.

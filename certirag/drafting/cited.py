@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final
 
-from certirag.claims.statement import MAX_UNCHECKABLE
+from certirag.claims.compile import MAX_UNCHECKABLE
 from certirag.core.citation import Citation
 from certirag.core.generation import PromptText
-from certirag.drafting.delimited import delimited, unmarked
 from certirag.drafting.draft_steps import (
     DraftStep,
     OpenDraft,
@@ -23,7 +22,7 @@ from certirag.drafting.draft_steps import (
     usable,
 )
 from certirag.drafting.extractive import QuotableSentence
-from certirag.drafting.model_answer import items_schema, streamed_items
+from certirag.drafting.model_answer import delimited, items_schema, streamed_items, unmarked
 from certirag.ports import LanguageModel, Prompt, SentenceSplitter
 
 _MAX_TOKENS: Final = 2_048

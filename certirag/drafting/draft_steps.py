@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.claims.compile import claims_from_draft
+from certirag.claims.compile import MAX_UNCHECKABLE, claims_from_draft, is_uncheckable
 from certirag.claims.split import MAX_PIECES
-from certirag.claims.statement import MAX_UNCHECKABLE, is_uncheckable
 from certirag.core.citation import Citation
 from certirag.core.claim import Claim, ClaimIR
 from certirag.core.text import SpanRef

@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.claims.lists import LEFT_OUT, as_quoted, list_around, unbulleted
-from certirag.claims.self_contained import pointing_words
-from certirag.claims.statement import (
+from certirag.claims.compile import (
     MAX_CLAIM_TOKENS,
     Statement,
     capped,
@@ -22,7 +20,15 @@ from certirag.claims.statement import (
     make_claim,
     statement_claims,
 )
-from certirag.claims.table_rows import row_cells, row_sentence
+from certirag.claims.lists_and_rows import (
+    LEFT_OUT,
+    as_quoted,
+    list_around,
+    row_cells,
+    row_sentence,
+    unbulleted,
+)
+from certirag.claims.self_contained import pointing_words
 from certirag.claims.well_formed import problems
 from certirag.core.claim import Claim, ClaimIR
 from certirag.core.judgement import ANSWERS

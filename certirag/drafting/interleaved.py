@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from certirag.claims.statement import is_uncheckable
+from certirag.claims.compile import is_uncheckable
 from certirag.core.claim import Claim
 from certirag.core.generation import PromptText
 from certirag.core.text import sha256_hex
-from certirag.drafting.delimited import delimited, unmarked
 from certirag.drafting.draft_steps import (
     MAX_ITEM_CHARACTERS,
     DraftStep,
@@ -23,7 +22,7 @@ from certirag.drafting.draft_steps import (
     usable,
 )
 from certirag.drafting.extractive import QuotableSentence
-from certirag.drafting.model_answer import whole_answer
+from certirag.drafting.model_answer import delimited, unmarked, whole_answer
 from certirag.errors import LanguageModelError, ModelOutcome
 from certirag.ports import LanguageModel, Prompt, SentenceSplitter
 

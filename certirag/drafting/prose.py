@@ -13,9 +13,8 @@ from typing import Final
 from certirag.claims.self_contained import pointing_words
 from certirag.core.claim import ClaimIR
 from certirag.core.generation import PromptText
-from certirag.drafting.delimited import delimited, unmarked
 from certirag.drafting.draft_steps import MAX_ITEM_CHARACTERS, plain_line, plain_text
-from certirag.drafting.model_answer import whole_answer
+from certirag.drafting.model_answer import delimited, unmarked, whole_answer
 from certirag.ports import LanguageModel, Prompt, SentenceSplitter
 from certirag.text.layout import read_lines
 

@@ -11,7 +11,6 @@ from typing import Final
 from certirag.claims.compile import claims_from_draft
 from certirag.core.citation import Citation
 from certirag.core.generation import PromptText
-from certirag.drafting.delimited import delimited, unmarked
 from certirag.drafting.draft_steps import (
     DraftStep,
     plain_line,
@@ -22,10 +21,11 @@ from certirag.drafting.extractive import QuotableSentence
 from certirag.drafting.grounded import (
     MAX_ANSWER_CHARACTERS,
     QuotedSentence,
+    passages,
     read_grounded,
+    without_quotation_marks,
 )
-from certirag.drafting.model_answer import whole_answer
-from certirag.drafting.quotation import passages, without_quotation_marks
+from certirag.drafting.model_answer import delimited, unmarked, whole_answer
 from certirag.ports import LanguageModel, Prompt, SentenceSplitter
 
 _MAX_TOKENS: Final = 2_048

@@ -23,7 +23,7 @@ from typing import Any, Final
 from certirag.auditing.query import read_query
 from certirag.bootstrap import open_log
 from certirag.errors import InputError
-from certirag.eval.bench_report import machine_facts, milliseconds, peak_memory_mb, spread
+from certirag.eval.bench import machine_facts, milliseconds, peak_memory_mb, spread
 from certirag.ports import AuditLog, NewEntry, Progress
 from certirag.proof.facets import AnswerFacets, AnswerQuery, CitedDocument, Grouping
 from certirag.settings import Settings

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from certirag.bootstrap import reading_process
 from certirag.errors import IngestError
-from certirag.eval.bench_report import machine_facts, milliseconds
+from certirag.eval.bench import machine_facts, milliseconds
 from certirag.ports import Progress
 from certirag.settings import Settings
 

@@ -17,13 +17,11 @@ from pydantic import TypeAdapter
 
 from certirag.core.citation import CitationsRecord
 from certirag.core.claim import ClaimIR
-from certirag.core.generation import GenerationRecord
+from certirag.core.generation import GenerationRecord, ModelIdentity
 from certirag.core.judgement import ConfidenceBasis, LeftOut, Reference, Suggestions
-from certirag.core.models import ModelIdentity
 from certirag.core.policy import Policy
-from certirag.core.probe import Probe
 from certirag.core.text import EvidenceChunk, sha256_hex
-from certirag.core.verdict import AnswerDecisionName, VerificationResult
+from certirag.core.verdict import AnswerDecisionName, Probe, VerificationResult
 from certirag.errors import CertificateError
 from certirag.proof.envelope import (
     Envelope,

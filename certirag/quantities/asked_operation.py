@@ -13,9 +13,9 @@ from itertools import pairwise
 from certirag.core.claim import Quantity
 from certirag.quantities.figure_tokens import Tokens, word_set
 from certirag.quantities.figured_sentence import Sentence, token_index
-from certirag.quantities.qualifiers import qualifier_of, qualifier_start
+from certirag.quantities.find import qualifier_of, qualifier_start
 from certirag.quantities.subject_words import stem
-from certirag.text.verbs import AUXILIARIES, is_verb_form
+from certirag.text.word_classes import AUXILIARIES, is_verb_form
 
 _RISING = word_set(
     "rose rise rises rising risen grew grow grows growing grown growth increase increases increased "

@@ -9,7 +9,7 @@ from fractions import Fraction
 from certirag.core.claim import Quantity
 from certirag.quantities.amounts import rate_at
 from certirag.quantities.figured_sentence import TEMPORAL, Segment, Sentence, token_index
-from certirag.quantities.qualifiers import wording_before
+from certirag.quantities.find import wording_before
 from certirag.quantities.subject_words import IMPLIED_BOUNDS, IMPLIED_RATES
 from certirag.quantities.units import base_unit
 

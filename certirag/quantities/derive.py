@@ -1,21 +1,25 @@
 """Recompute a figure that the evidence does not state from figures that it does (DESIGN §2, rule 4).
 
-"The error rate fell 2.7 percentage points from 2022 to 2023" follows from "The error rate was
-44.8 % in 2022" and "… 42.1 % in 2023": 44.8 % − 42.1 % = 2.7 pp. An operand counts only with the
-claim's own subject, period and unit. A missing operand, two candidates with different results,
-the wrong direction, another unit or a zero below the line each leave the figure unexplained.
+The same figure in another unit is one such step; a ledger shows every one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from certirag.core.claim import Derivation, Operand, Quantity
-from certirag.quantities.arithmetic import ledger_of, shown_result, states
-from certirag.quantities.asked_operation import claims_plainly, factors, is_size, subject_words
-from certirag.quantities.compare import same_dimension, same_value
-from certirag.quantities.convert import conversions, shown_conversions
+from certirag.quantities.asked_operation import (
+    claims_plainly,
+    direction,
+    factors,
+    is_size,
+    lowers,
+    subject_words,
+)
+from certirag.quantities.compare import reading_of, same_dimension, same_rate, same_value
+from certirag.quantities.figure_tokens import word_set
 from certirag.quantities.figured_sentence import TEMPORAL, Sentence, read_sentence, token_index
 from certirag.quantities.match import (
     MAX_FIGURES,
@@ -25,13 +29,120 @@ from certirag.quantities.match import (
     unmatched_quantities,
 )
 from certirag.quantities.numbers import exact_text
-from certirag.quantities.operands import MAX_OPERANDS, Reckoned, Sources, read_sources
-from certirag.quantities.pairwise import changes, comparisons, shares
-from certirag.quantities.roles import role_of
-from certirag.quantities.subject import MIN_COVERAGE
-from certirag.quantities.totals import totals
-from certirag.quantities.units import base_unit
-from certirag.quantities.word_order import same_tense
+from certirag.quantities.operands import (
+    MAX_OPERANDS,
+    Figure,
+    Outcome,
+    Reckoned,
+    Sources,
+    converted,
+    is_share,
+    ledger_of,
+    read_sources,
+    shown_result,
+    states,
+)
+from certirag.quantities.operations import changes, comparisons, shares, totals
+from certirag.quantities.period import period_mismatch
+from certirag.quantities.roles import role_mismatch, role_of, same_tense, tells_a_change
+from certirag.quantities.subject import MIN_COVERAGE, place, subject_mismatch
+from certirag.quantities.units import base_unit, convert
+
+_GAPS = word_set(
+    "warmer colder hotter cooler difference differences gap range tolerance variation swing rise "
+    "than change margin within ± plus minus each every per"
+)
+
+
+def conversions(claim: Sentence, figure: Quantity, sources: Sources) -> Iterator[Reckoned]:
+    """Yield how *figure* is a figure of the evidence in another unit ("10 miles ≈ 16.1 km").
+
+    Subject, period, role and rate are judged by the matcher's own tests.
+    """
+    if figure not in claim.amounts():
+        return  # a verb ("doubled") converts into nothing
+    heading = frozenset(sources.heading)
+    ours = place(claim, figure)
+    reading = reading_of(claim, figure, ours.segment)
+    for found in sources.figures:
+        outcome = _converted(claim, figure, sources, found)
+        if outcome is None:
+            continue
+        sentence = sources.sentences[found.number - 1]
+        theirs = place(sentence, found.quantity)
+        same = (
+            same_rate(reading, reading_of(sentence, found.quantity, theirs.segment))
+            and not period_mismatch(claim, figure, sentence, found.quantity, sources.periods)
+            and not role_mismatch(claim, figure, sentence, found.quantity, dated=False)
+            and not subject_mismatch(ours, theirs, heading)
+        )
+        if same:
+            yield Reckoned("conversion", (found,), outcome)
+
+
+def _converted(
+    claim: Sentence, figure: Quantity, sources: Sources, found: Figure
+) -> Outcome | None:
+    unit, theirs = figure.unit.partition("/")[0], found.quantity.unit.partition("/")[0]
+    shares = is_share(figure) and is_share(found.quantity)
+    if shares and {unit, theirs} == {"", "%"}:
+        sentence = sources.sentences[found.number - 1]
+        if not (_has_of(claim, figure) and _has_of(sentence, found.quantity)):
+            return None
+        value = Fraction(found.quantity.value)
+        return Outcome(value * 100 if unit == "%" else value / 100)
+    if not unit or unit == theirs or base_unit(unit)[0] == base_unit(theirs)[0]:
+        return None  # the matcher has compared these already
+    if "°C" in (unit, theirs) and _compares(claim, sources.sentences[found.number - 1]):
+        return None  # a difference of temperatures has no zero point
+    value_there = convert(Fraction(found.quantity.value), theirs, unit)
+    return None if value_there is None else converted(value_there)
+
+
+def _compares(*sentences: Sentence) -> bool:
+    return any(
+        direction(sentence) or tells_a_change(sentence) or _GAPS & set(lowers(sentence))
+        for sentence in sentences
+    )
+
+
+def _has_of(sentence: Sentence, figure: Quantity) -> bool:
+    return sentence.tokens.at(token_index(sentence.tokens, figure.end)).lower == "of"
+
+
+def shown_conversions(
+    claim: Sentence, unmatched: Sequence[Mismatch], sources: Sources
+) -> tuple[Derivation, ...]:
+    """Return the ledgers of figures that the matcher found in another unit ("two years")."""
+    open_figures = {mismatch.quantity for mismatch in unmatched}
+    found = []
+    for figure in claim.amounts():
+        if figure in open_figures or not figure.unit:
+            continue
+        equal = [
+            (number, other)
+            for number, sentence in enumerate(sources.sentences, 1)
+            for other in sentence.amounts()
+            if same_value(figure, other)
+        ]
+        unit = figure.unit.partition("/")[0]
+        if equal and all(other.unit.partition("/")[0] != unit for _, other in equal):
+            found.append(_shown(figure, *equal[0]))
+    return tuple(found)
+
+
+def _shown(figure: Quantity, number: int, other: Quantity) -> Derivation:
+    outcome = Outcome(Fraction(figure.value)) if not figure.high else None
+    text = " ".join(other.text.split())
+    right = shown_result(figure, outcome) if outcome else f" = {' '.join(figure.text.split())}"
+    return Derivation(
+        "conversion",
+        figure.text,
+        (Operand(other.text, other.value, other.unit, number),),
+        exact_text(outcome.value) if outcome else figure.value,
+        figure.unit,
+        ledger_of("conversion", (text,)) + right,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Find every number, date, amount and measure in a text, and every identifier with digits.
 
-No digit escapes: each one is inside a quantity or inside an identifier, so that a claim cannot
-hold a figure that nobody compares. Work is linear in the text.
+With each goes what the wording allows it to be: at least, at most, about, more than, less than.
 """
 
 from __future__ import annotations
@@ -11,11 +10,117 @@ from dataclasses import dataclass
 from certirag.core.claim import Quantity, QuantityKind
 from certirag.quantities.amounts import amounts_at
 from certirag.quantities.dates import temporals_at
-from certirag.quantities.figure_tokens import Tokens, ends_cleanly, tokenize
+from certirag.quantities.figure_tokens import Tokens, ends_cleanly, tokenize, word_set
 from certirag.quantities.identifiers import label_end, run_end
 from certirag.quantities.numbers import exact_text, ordinal_at
-from certirag.quantities.qualifiers import qualifier_of
 from certirag.quantities.row_figures import with_header_units
+
+_ABOUT = (
+    "about|around|approximately|approx|approx .|roughly|nearly|almost|circa|ca|ca .|close to|"
+    "some|in the region of|in the order of|~|≈"
+)
+_AT_LEAST = (
+    "at least|no less than|not less than|no fewer than|not fewer than|a minimum of|minimum of|"
+    "minimum|min|min .|no earlier than|not earlier than|not below|not under|≥|> ="
+)
+_AT_MOST = (
+    "up to|at most|no more than|not more than|maximum of|maximum|max|max .|within|no later than|"
+    "not later than|no longer than|not longer than|as many as|as much as|not over|not above|"
+    "limited to|capped at|≤|< ="
+)
+_MORE = (
+    "more than|greater than|longer than|later than|older than|higher than|larger than|bigger than|"
+    "heavier than|over|above|exceed|exceeds|exceeding|exceeded|in excess of|upwards of|>"
+)
+_LESS = (
+    "less than|fewer than|shorter than|earlier than|younger than|lower than|smaller than|"
+    "lighter than|under|below|<"
+)
+_BEFORE = {
+    tuple(phrase.split()): name
+    for name, phrases in (
+        ("about", _ABOUT),
+        ("at_least", _AT_LEAST),
+        ("at_most", _AT_MOST),
+        ("more_than", _MORE),
+        ("less_than", _LESS),
+    )
+    for phrase in phrases.split("|")
+}
+_FLIPPED = {"more_than": "at_most", "less_than": "at_least"}
+_NEGATIONS = word_set("not no never cannot without nor neither nobody none")
+_MORE_WORDS = word_set("more over above older longer later higher greater up upwards")
+_LESS_WORDS = word_set("less fewer under below younger shorter earlier lower")
+_FILLERS = frozenset(("a", "an", "the", "total", "of", "about"))
+_STOPS = frozenset((".", ",", ";", ":", "(", ")", "but", "which", "who"))
+
+
+def qualifier_of(tokens: Tokens, start: int, end: int) -> str:
+    """Return the qualifier of the figure in the tokens ``start:end``, or ""."""
+    name, phrase_start = wording_before(tokens, start)
+    if name in _FLIPPED and _negated(tokens, phrase_start):
+        return _FLIPPED[name]
+    return name or _after(tokens, end)
+
+
+def qualifier_start(tokens: Tokens, start: int) -> int:
+    """Return the index of the first token of the qualifier before *start* (*start* if none)."""
+    return wording_before(tokens, start)[1]
+
+
+def wording_before(tokens: Tokens, start: int) -> tuple[str, int]:
+    """Return what the words before the figure at token *start* allow, and the first of them."""
+    for skip in range(3):
+        if skip and tokens.at(start - skip).lower not in _FILLERS:
+            break
+        for length in (4, 3, 2, 1):
+            first = start - skip - length
+            words = tokens.words(first, length) if first >= 0 else ()
+            if words in _BEFORE:
+                return _BEFORE[words], first
+    return "", start
+
+
+def _negated(tokens: Tokens, start: int) -> bool:
+    for index in range(start - 1, max(start - 6, -1), -1):
+        word = tokens.at(index).lower
+        if word in _STOPS:
+            return False
+        if word in _NEGATIONS or word.endswith(("n't", "n’t")):
+            return True
+    return False
+
+
+def _after(tokens: Tokens, end: int) -> str:
+    """Read "or more", "and older", "+", "minimum", "at most", also behind the counted noun."""
+    if tokens.at(end).text == "+" and tokens.at(end).glued:
+        return "at_least"
+    for skip in range(4):
+        at = end + skip
+        if skip and tokens.at(at - 1).kind != "word":
+            break
+        word, following = tokens.at(at).lower, tokens.at(at + 1).lower
+        if word in ("or", "and"):
+            if following in _MORE_WORDS and _closes(tokens, at + 2, word):
+                return "at_least"
+            if following in _LESS_WORDS and _closes(tokens, at + 2, word):
+                return "at_most"
+            return "about" if (word, following) == ("or", "so") else ""
+        if word == "at" and following in ("least", "most"):
+            return "at_least" if following == "least" else "at_most"
+        if skip == 0 and word in ("minimum", "maximum") and tokens.at(at + 1).kind != "word":
+            return "at_least" if word == "minimum" else "at_most"
+    return ""
+
+
+def _closes(tokens: Tokens, at: int, joint: str) -> bool:
+    """Tell "5 days or more" from "5 days and more money", "30 or more than 50"."""
+    word = tokens.at(at).lower
+    return word != "than" and (joint == "or" or tokens.at(at).kind != "word" or word in _AFTER_AGE)
+
+
+_AFTER_AGE = word_set("start take get receive are is may must can should who with in at on")
+
 
 _TEMPORAL = ("date", "year", "period")
 # Before a date these are prepositions of another sense ("growth over 2023", "notes about May").

@@ -9,9 +9,8 @@ from typing import Final
 from certirag.core.claim import Claim
 from certirag.core.judgement import ConfidenceBasis
 from certirag.core.policy import Policy
-from certirag.core.probe import Probe
 from certirag.core.text import EvidenceChunk
-from certirag.core.verdict import VerificationResult
+from certirag.core.verdict import Probe, VerificationResult
 from certirag.proof.certificate import AnswerSummary, FindingRecord, RendererDecision
 from certirag.render.abstain import (
     REASONS,

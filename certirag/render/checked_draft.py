@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from certirag.claims.statement import is_remark
+from certirag.claims.compile import is_remark
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SentenceSpan

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, get_args
 
-from certirag.claims.statement import is_uncheckable
+from certirag.claims.compile import is_uncheckable
 from certirag.core.citation import (
     Citation,
     CitationQuality,

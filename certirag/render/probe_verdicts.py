@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from certirag.core.claim import Claim
-from certirag.core.probe import PlantedError, PlantKind, Probe
 from certirag.core.text import EvidenceChunk
-from certirag.core.verdict import VerificationResult
+from certirag.core.verdict import PlantedError, PlantKind, Probe, VerificationResult
 from certirag.render.gate import Case, Finding, RenderState, decide, state_of
 from certirag.render.rules import RULES
 from certirag.render.why import ALL_PASSED

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from certirag.claims.lists import list_around, quotations, without_gaps
-from certirag.claims.table_rows import reads_row
+from certirag.claims.lists_and_rows import list_around, quotations, reads_row, without_gaps
 from certirag.claims.well_formed import problems
 from certirag.core.policy import LEAST_TAU_ENTAIL
 from certirag.core.selector import CannotLocate, resolve

@@ -22,12 +22,12 @@ from certirag.drafting.extractive import QuotableSentence
 from certirag.errors import InputError
 from certirag.ports import Embedder, Reranker
 from certirag.quantities.find import find_quantities
+from certirag.retrieve.hybrid import clean_text
 from certirag.retrieve.relevance import (
     keyword_relevance,
     rerank_relevance,
     semantic_relevance,
 )
-from certirag.retrieve.terms import clean_text
 
 # "rerank": the reranker's own score, as retrieval ranks chunks; the others are the seed's.
 Strategy = Literal["rerank", "semantic", "keyword", "hybrid"]

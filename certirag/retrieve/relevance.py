@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from certirag.claims.table_rows import reads_row
+from certirag.claims.lists_and_rows import reads_row
 from certirag.core.claim import Claim, ClaimIR
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.errors import ModelError
 from certirag.ports import Embedder, Reader, Reranker
-from certirag.retrieve.terms import clean_text, terms
+from certirag.retrieve.hybrid import clean_text, terms
 from certirag.text.question import part_of
 
 Place = tuple[EvidenceChunk, SentenceSpan]

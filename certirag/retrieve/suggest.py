@@ -22,9 +22,9 @@ from certirag.core.claim import Quantity
 from certirag.core.judgement import ANSWERS, Filter, Suggestion, Suggestions
 from certirag.core.text import EvidenceChunk
 from certirag.quantities.find import find_quantities
-from certirag.retrieve.terms import visible_text
+from certirag.retrieve.hybrid import visible_text
 from certirag.text.question import AskedWord, asked_words, divided, has_term, quoted, stems
-from certirag.text.verbs import PAST_FORMS
+from certirag.text.word_classes import PAST_FORMS
 
 MAX_REFINEMENTS: Final = 3
 MAX_FILTERS: Final = 5

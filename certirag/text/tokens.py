@@ -7,22 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.text.verbs import (
+from certirag.text.word_classes import (
     AMBIGUOUS_FORMS,
     AMBIGUOUS_STEMS,
     AUXILIARIES,
     BASE_FORMS,
+    CONJUNCTIONS,
+    DETERMINERS,
     MODALS,
+    NUMBER_WORDS,
     PARTICIPLES,
     PAST_FORMS,
     PAST_ONLY,
-    STEM_OF,
-)
-from certirag.text.word_classes import (
-    CONJUNCTIONS,
-    DETERMINERS,
-    NUMBER_WORDS,
     PREPOSITIONS,
+    STEM_OF,
     word_set,
 )
 

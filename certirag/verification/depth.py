@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from certirag.core.claim import Claim
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.verdict import QuestionRecord, Routing, VerificationResult
 from certirag.ports import Judgement, Pair, Verifier
 from certirag.verification.candidates import NEEDED_SHARE, Candidate, Candidates, content_words

@@ -17,7 +17,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.policy import Policy
 from certirag.errors import CertificateError, ModelError, PolicyError
 from certirag.proof.envelope import strict_json

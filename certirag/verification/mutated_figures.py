@@ -17,7 +17,7 @@ from certirag.quantities.find import find_quantities
 from certirag.quantities.units import base_unit
 from certirag.text.tokens import finite_verb, tokenize
 from certirag.text.word_classes import word_set
-from certirag.verification.mutation import Edit, Surroundings, says
+from certirag.verification.mutated_words import Edit, Surroundings, says
 
 _TEMPORAL: Final = frozenset({"date", "year", "period"})
 _NUMERAL: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")

@@ -1,25 +1,65 @@
 """An answer's own Verified claims, each with one small error planted, measured like the claims.
 
-The errors go to the same verifier over the spans that the claim itself was compared with. What
-comes of it is recorded; whether an error was caught is the gate's to say (`render/probe_verdicts.py`).
+An edit makes a claim false to its evidence (docs/adr/0009). Only edits are made after which the
+evidence surely no longer bears the claim out: what the evidence says elsewhere, a bound that a
+changed figure would still satisfy, and an edit that leaves no well-formed claim all rule one out.
+Deterministic; any text is welcome. The errors go to the same verifier over the spans that the
+claim itself was compared with. What comes of it is recorded; whether an error was caught is the
+gate's to say (`render/probe_verdicts.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
 
+from certirag.claims.well_formed import problems
 from certirag.core.claim import Claim
-from certirag.core.probe import PlantedError
 from certirag.core.text import EvidenceChunk
-from certirag.core.verdict import VerificationResult
+from certirag.core.verdict import PlantedError, PlantKind, VerificationResult
 from certirag.ports import Verifier
 from certirag.verification.candidates import Candidate, Candidates, content_words
-from certirag.verification.mutation import Surroundings
-from certirag.verification.mutations import edits_of
+from certirag.verification.mutated_figures import date_edits, number_edits, unit_edits
+from certirag.verification.mutated_words import (
+    Edit,
+    Surroundings,
+    entity_edits,
+    negation_edits,
+    plain,
+)
 from certirag.verification.opinion import verify_claims
+
+# Changes whenever the same claim and evidence would get other edits.
+PLANTER: Final = "one-edit-1"
+
+_WAYS: Final[dict[PlantKind, Callable[[str, Surroundings], Iterator[Edit]]]] = {
+    "number": number_edits,
+    "date": date_edits,
+    "negation": negation_edits,
+    "entity": entity_edits,
+    "unit": unit_edits,
+}
+
+
+def edits_of(text: str, around: Surroundings, *, max_tokens: int) -> tuple[Edit, ...]:
+    """Return at most one edit of each kind, in the order number, date, negation, entity, unit.
+
+    *max_tokens* is the cap on a claim's words. A claim that is stated word for word in several
+    ways keeps no edit that one of them states.
+    """
+    said = [plain(sentence) for sentence in around.compared]
+    found = []
+    for way in _WAYS.values():
+        for edit in way(text, around):
+            changed = edit.applied(text)
+            stated = any(plain(changed).rstrip(".") in sentence for sentence in said)
+            if not stated and changed != text and not problems(changed, max_tokens=max_tokens):
+                found.append(edit)
+                break
+    return tuple(found)
+
 
 # Errors in one answer: two for each of twelve claims. The kinds that come first go first.
 MAX_PLANTED: Final = 24

@@ -15,8 +15,7 @@ from certirag.claims.split import split_claims
 from certirag.core.verdict import Label
 from certirag.ports import Judgement, Pair
 from certirag.text.tokens import Token, Tokens, clause_verb, render, tokenize
-from certirag.text.verbs import AUXILIARIES
-from certirag.text.word_classes import PREPOSITIONS
+from certirag.text.word_classes import AUXILIARIES, PREPOSITIONS
 from certirag.verification.sufficient import ATTACH_TARGET
 
 MAX_PARTS: Final = 4

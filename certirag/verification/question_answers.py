@@ -19,10 +19,10 @@ from certirag.quantities.roles import role_of
 from certirag.quantities.subject import place
 from certirag.verification.lexical.alignment import complementary, opposite
 from certirag.verification.lexical.lemmas import same_family
+from certirag.verification.lexical.lexicon import SYNONYMS
 from certirag.verification.lexical.markers import PARTIAL
 from certirag.verification.lexical.predicate_clauses import Clause, Parsed, parse
 from certirag.verification.lexical.scoring import sentences
-from certirag.verification.lexical.synonyms import SYNONYMS
 from certirag.verification.questions import (
     Answer,
     Asked,

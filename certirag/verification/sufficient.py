@@ -18,7 +18,6 @@ from typing import Final
 from certirag.core.claim import Claim, RiskClass
 from certirag.core.text import joined_evidence, reading_window, shared_context
 from certirag.ports import Judgement, Pair, Verifier
-from certirag.verification.asserted import reservations
 from certirag.verification.candidates import (
     MOST_SETS,
     Candidate,
@@ -27,6 +26,7 @@ from certirag.verification.candidates import (
     neighbours,
 )
 from certirag.verification.judge import judge_pairs
+from certirag.verification.vetoes import reservations
 
 # Where the search for a smallest set of spans ends (CertiRAG seed §7.2, its example threshold).
 ATTACH_TARGET: Final = 0.85

@@ -22,7 +22,7 @@ from certirag.answers.pipeline import answer_question, verify_draft
 from certirag.answers.services import Instruments, Services
 from certirag.claims.compile import claims_from_draft
 from certirag.core.claim import ClaimIR
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
 from certirag.ingest.sentences import sentence_splitter
@@ -31,7 +31,7 @@ from certirag.proof.certificate import open_export
 from certirag.settings import Settings
 from certirag.verification.candidates import Candidates
 from certirag.verification.depth import Asker, verify_at_depths
-from certirag.verification.more_evidence import verify_with_retrieval
+from certirag.verification.further_search import verify_with_retrieval
 from certirag.verification.question_answers import answer_from_evidence, question_records
 from certirag.verification.routing import Route
 

@@ -11,15 +11,15 @@ import pytest
 from gate_cases import CLAIM, POLICY, SENTENCE, chunk
 
 from certirag.core.claim import Claim
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
 from certirag.errors import VerifierError
 from certirag.ports import Judgement, Pair
 from certirag.render import certify
 from certirag.verification.candidates import EXTRA_PAIRS, choose_candidates
+from certirag.verification.judge import score_rows
 from certirag.verification.opinion import verify_claims
-from certirag.verification.score import score_rows
 
 SURE = Judgement("entailed", 0.97, 0.02, 0.01)
 UNSURE = Judgement("not_enough_info", 0.05, 0.94, 0.01)

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 from gate_cases import CLAIM, OTHER, POLICY, SENTENCE, chunk, good_case, score, with_result
 
-from certirag.core.probe import PlantedError, Probe
 from certirag.core.text import SpanRef, pair_digest
-from certirag.core.verdict import VerificationResult
+from certirag.core.verdict import PlantedError, Probe, VerificationResult
 from certirag.render import probe_verdicts
 from certirag.render.certify import certify, decide_all
 from certirag.render.gate import Case, Finding, is_verified

@@ -18,8 +18,8 @@ from certirag.auditing.recheck import judged_otherwise
 from certirag.checker import check
 from certirag.core.claim import ClaimIR
 from certirag.core.policy import BASE_RULES, Policy
-from certirag.core.probe import PlantedError, Probe
 from certirag.core.text import EvidenceChunk
+from certirag.core.verdict import PlantedError, Probe
 from certirag.errors import CertificateError, VerifierError
 from certirag.ports import Judgement, Pair
 from certirag.proof.certificate import AnswerRecord, open_export, record_json, statement_bytes

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_reading import read_markdown, read_pdf, read_word, unbroken, whole_lines
 
-from certirag.auditing.report_docx import docx_report
-from certirag.auditing.report_files import FORMATS, report_file
-from certirag.auditing.report_pdf import as_set, pdf_report
+from certirag.auditing.report_files import FORMATS, as_set, docx_report, pdf_report, report_file
 from certirag.errors import InputError, MissingExtra
 from certirag.render import (
     AnswerReport,

@@ -14,7 +14,7 @@ from gate_cases import POLICY, TRUSTED, export
 from playwright.sync_api import Page, expect
 from report_reading import read_pdf, read_word, whole_lines
 
-from certirag.auditing.report_pdf import pdf_report
+from certirag.auditing.report_files import pdf_report
 from certirag.render import (
     Mode,
     footnotes_of,

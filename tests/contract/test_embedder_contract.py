@@ -13,7 +13,7 @@ import pytest
 
 from certirag.adapters.embedders.minilm import OnnxEmbedder
 from certirag.adapters.embedders.sentence_transformers_embedder import SentenceTransformersEmbedder
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.errors import InputError, MissingExtra, ModelError
 from certirag.ports import Embedder
 from certirag.settings import ASSETS

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from certirag.bootstrap import open_log
-from certirag.cli import replay_command
+from certirag.cli import replay_commands
 from certirag.cli.main import main
 from certirag.settings import read_settings
 
@@ -352,7 +352,7 @@ def test_an_interruption_and_a_closed_pipe_are_quiet(
     def interrupt(*_words: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(replay_command, "_say", interrupt)
+    monkeypatch.setattr(replay_commands, "_say", interrupt)
     code, out, err = run(capsys, "replay", "--log", "--profile", "base-1")
     assert (code, out) == (130, "")
     assert err.splitlines()[-1].startswith("certirag: interrupted")

@@ -14,8 +14,7 @@ from integration_fixtures import CORPORA, FIXTURES, Bench, drafts
 
 from certirag.bootstrap import make_verifier
 from certirag.claims.citation_marks import citations_of, cited_sources, read_citations
-from certirag.claims.compile import claims_from_draft
-from certirag.claims.statement import make_claim
+from certirag.claims.compile import claims_from_draft, make_claim
 from certirag.core.citation import Citation, CitationJudgement, Correction
 from certirag.core.claim import Claim
 from certirag.core.text import EvidenceChunk

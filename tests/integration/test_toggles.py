@@ -31,8 +31,7 @@ from certirag.core.generation import Strategy
 from certirag.errors import InputError
 from certirag.ports import Hit, Index
 from certirag.proof.certificate import AnswerRecord, open_export
-from certirag.retrieve.hybrid import retrieve
-from certirag.retrieve.terms import clean_text
+from certirag.retrieve.hybrid import clean_text, retrieve
 from certirag.settings import Settings, read_settings
 from certirag.verification.candidates import content_words
 

@@ -9,7 +9,7 @@ import pytest
 from page_stage import ROOT, FakeServices, Stage, corpus_index
 from streamlit.testing.v1 import AppTest
 
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 
 
 @pytest.fixture

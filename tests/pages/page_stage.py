@@ -13,7 +13,7 @@ from lxml.html import fragment_fromstring
 from streamlit.testing.v1 import AppTest
 
 from certirag.answers.services import SignedAnswer
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

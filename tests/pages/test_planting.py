@@ -10,7 +10,7 @@ from gate_cases import POLICY, export
 from page_stage import Stage, chips_of, html_of
 
 from certirag.answers.services import SignedAnswer
-from certirag.core.probe import PlantedError, Probe
+from certirag.core.verdict import PlantedError, Probe
 from certirag.errors import AuditError
 from certirag.render import certify
 from ui.ask import ANSWER, CHECKED

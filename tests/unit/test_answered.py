@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certirag.drafting.delimited import delimited, delimiters
 from certirag.drafting.model_answer import (
+    delimited,
+    delimiters,
     fault_of,
     items_schema,
     json_answer,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certirag.ports import Pair
-from certirag.verification.asserted import drops_items, reservations
+from certirag.verification.vetoes import drops_items, reservations
 
 SAID = "The roof was replaced in spring."
 

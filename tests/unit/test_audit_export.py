@@ -12,7 +12,7 @@ from audit_facets import made_facets
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certirag.auditing.export_rows import (
+from certirag.auditing.logged_answers import (
     COLUMNS,
     csv_header,
     csv_line,

@@ -9,7 +9,7 @@ import pytest
 from fakes import AlignedWords
 
 from certirag.bootstrap import load_policy, make_splitter, make_verifier
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.ports import Judgement, Pair
 from certirag.settings import read_settings
 from certirag.verification.lexical import scoring

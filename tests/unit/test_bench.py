@@ -16,9 +16,17 @@ from fakes import FakeEmbedder
 from certirag.answers.services import Services
 from certirag.cli.main import main
 from certirag.errors import InputError
-from certirag.eval.bench_report import REST, BenchedQuestion, report_lines, spread, stage_shares
-from certirag.eval.stopwatch import CountingVerifier, Stopwatch, TimedEmbedder, TimedReranker
-from certirag.eval.workload import Workload, demo_workloads, in_turn, read_questions
+from certirag.eval.bench import REST, BenchedQuestion, report_lines, spread, stage_shares
+from certirag.eval.workload import (
+    CountingVerifier,
+    Stopwatch,
+    TimedEmbedder,
+    TimedReranker,
+    Workload,
+    demo_workloads,
+    in_turn,
+    read_questions,
+)
 from certirag.ports import Judgement, Pair
 from certirag.proof.certificate import AnswerRecord
 

@@ -16,11 +16,10 @@ from certirag.claims.citation_marks import (
     read_citations,
     with_marks,
 )
-from certirag.claims.compile import claims_from_draft
-from certirag.claims.statement import make_claim
+from certirag.claims.compile import claims_from_draft, make_claim
 from certirag.core.citation import Citation, CitationJudgement
 from certirag.core.claim import Claim
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import Box, SpanRef
 from certirag.errors import InputError, VerifierError
 from certirag.ingest.sentences import sentence_splitter

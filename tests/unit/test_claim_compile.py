@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.claims.compile import claims_from_draft
-from certirag.claims.statement import MAX_UNCHECKABLE, is_uncheckable
+from certirag.claims.compile import MAX_UNCHECKABLE, claims_from_draft, is_uncheckable
 
 DRAFTS = sorted((Path(__file__).parents[2] / "fixtures" / "drafts").glob("*.json"))
 

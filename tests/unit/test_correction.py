@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from fakes import FakeEmbedder, chunk_of
 
-from certirag.claims.statement import make_claim
+from certirag.claims.compile import make_claim
 from certirag.core.citation import Citation, CitationJudgement, CitationVerdict, Correction
 from certirag.core.claim import Claim
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import SpanRef
 from certirag.errors import InputError, ModelError, VerifierError
 from certirag.ports import Judgement, Pair, Verifier

@@ -10,9 +10,9 @@ import pytest
 from fakes import AlignedWords, chunk_of
 from gate_cases import POLICY
 
-from certirag.claims.statement import make_claim
+from certirag.claims.compile import make_claim
 from certirag.core.claim import Claim
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.selector import with_selectors
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import QuestionRecord, VerificationResult

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
-from certirag.quantities.arithmetic import Outcome, converted, states
 from certirag.quantities.asked_operation import wanted_parts
 from certirag.quantities.derive import explain_quantities, is_only_result
 from certirag.quantities.figured_sentence import read_sentence
 from certirag.quantities.find import find_quantities
+from certirag.quantities.operands import Outcome, converted, states
 from certirag.quantities.units import convert
 
 RATE = "The error rate fell 2.7 percentage points from 2022 to 2023."

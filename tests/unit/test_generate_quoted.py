@@ -14,8 +14,7 @@ from property_runs import examples
 from certirag.core.text import SpanRef
 from certirag.drafting.draft_steps import claim_ir_of
 from certirag.drafting.extractive import QuotableSentence
-from certirag.drafting.grounded import MAX_MARKS, read_grounded
-from certirag.drafting.quotation import passages, quoted_spans
+from certirag.drafting.grounded import MAX_MARKS, passages, quoted_spans, read_grounded
 from certirag.drafting.quoted import named_sources, quoted
 from certirag.errors import GroundingError, LanguageModelError
 from certirag.ingest.sentences import sentence_splitter

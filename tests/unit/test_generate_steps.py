@@ -11,7 +11,6 @@ from fakes import chunk_of
 
 from certirag.core.text import SpanRef
 from certirag.drafting.cited import generate_then_cite
-from certirag.drafting.delimited import unmarked
 from certirag.drafting.draft_steps import (
     MAX_EVIDENCE,
     MAX_ITEM_CHARACTERS,
@@ -22,6 +21,7 @@ from certirag.drafting.draft_steps import (
 )
 from certirag.drafting.extractive import QuotableSentence
 from certirag.drafting.interleaved import MAX_NOTHINGS, interleaved
+from certirag.drafting.model_answer import unmarked
 from certirag.errors import LanguageModelError
 from certirag.ingest.sentences import sentence_splitter
 

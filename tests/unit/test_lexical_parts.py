@@ -7,11 +7,10 @@ import pytest
 from certirag.verification.lexical.alignment import opposite
 from certirag.verification.lexical.framing import named_source, superseded
 from certirag.verification.lexical.lemmas import lemma_of, same_family
-from certirag.verification.lexical.opposites import OPPOSITES
+from certirag.verification.lexical.lexicon import OPPOSITES, SYNONYMS
 from certirag.verification.lexical.predicate_clauses import parse
 from certirag.verification.lexical.row_claims import cells_of
 from certirag.verification.lexical.scoring import sentences
-from certirag.verification.lexical.synonyms import SYNONYMS
 from certirag.verification.lexical.word_tokens import tokenise
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gate_cases import POLICY
 
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.errors import ModelError
 from certirag.verification.measured import (
     Measurement,

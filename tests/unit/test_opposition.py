@@ -9,23 +9,25 @@ import pytest
 from fakes import AlignedWords, chunk_of
 from gate_cases import POLICY
 
-from certirag.claims.statement import make_claim
+from certirag.claims.compile import make_claim
 from certirag.core.claim import Claim
 from certirag.core.selector import with_selectors
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
 from certirag.render import certify
 from certirag.verification.candidates import Candidates, choose_candidates
-from certirag.verification.more_evidence import MAX_SEARCHES, needs_more, verify_with_retrieval
-from certirag.verification.opinion import verify_claims
-from certirag.verification.opposition import (
+from certirag.verification.further_search import (
+    MAX_SEARCHES,
     MOST_QUERIES,
     OPPOSED,
     contest,
     counter_queries,
+    needs_more,
     opposition,
+    verify_with_retrieval,
     with_opposition,
 )
+from certirag.verification.opinion import verify_claims
 
 LEAVE = "Full-time employees receive 27 days of annual leave per calendar year."
 AGAINST = "Full-time employees receive 21 days of annual leave per calendar year."

@@ -22,9 +22,8 @@ from certirag.core.claim import Claim
 from certirag.core.text import SpanRef
 from certirag.errors import CertificateError, InputError
 from certirag.proof.certificate import open_export
-from certirag.verification.mutation import Surroundings, plain, says
-from certirag.verification.mutation_probe import MAX_PLANTED, Planted, plant_errors
-from certirag.verification.mutations import edits_of
+from certirag.verification.mutated_words import Surroundings, plain, says
+from certirag.verification.mutation_probe import MAX_PLANTED, Planted, edits_of, plant_errors
 
 
 def _around(*sentences: str, also: tuple[str, ...] = ()) -> Surroundings:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fakes import FakeEmbedder, WordReader, chunk_of
 
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.drafting.extractive import claims_from_evidence
 from certirag.errors import InputError, ModelError

@@ -23,14 +23,14 @@ from certirag.auditing.recheck import (
     scored_otherwise,
 )
 from certirag.cli.main import main
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.errors import InputError
 from certirag.proof.certificate import AnswerRecord, open_export, statement_bytes
 from certirag.proof.envelope import key_id, raw_public_key
 from certirag.proof.keys import signing_key
 from certirag.proof.trust import KeyRing, Trust, TrustedKey, trust_bytes
 from certirag.settings import Settings, read_settings
-from certirag.verification.rescore import TOLERANCE
+from certirag.verification.judge import TOLERANCE
 
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes([7] * 32))
 

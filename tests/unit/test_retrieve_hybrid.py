@@ -15,7 +15,7 @@ from property_runs import examples
 
 from certirag.adapters.index.local import LocalIndex
 from certirag.adapters.rerankers.late_interaction import LateInteractionReranker
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.errors import InputError, ModelError
 from certirag.ports import Hit

@@ -7,7 +7,7 @@ from fakes import chunk_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certirag.retrieve.terms import clean_text, search_text, terms, visible_text
+from certirag.retrieve.hybrid import clean_text, search_text, terms, visible_text
 
 
 @pytest.mark.parametrize(

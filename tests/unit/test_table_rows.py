@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certirag.claims.table_rows import reads_row, row_cells, row_sentence
+from certirag.claims.lists_and_rows import reads_row, row_cells, row_sentence
 
 CANTEEN = "Office: Skarholm; Opening hours: 11:00 to 13:30; Price of the daily meal: €4.80"
 STAFF = "date: 2023-12-31; site: Rotterdam; country: Netherlands; employees: 702"

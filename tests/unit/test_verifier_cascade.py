@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from certirag.adapters.verifiers.cascade import CascadeVerifier
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.verdict import Label
 from certirag.errors import InputError, ModelError, VerifierError
 from certirag.ports import Judgement, Pair

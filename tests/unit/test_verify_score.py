@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.ingest.sentences import sentence_splitter
 from certirag.ports import Judgement, Pair
-from certirag.verification.score import score_rows
+from certirag.verification.judge import score_rows
 
 SPLIT = sentence_splitter(None)
 SURE = Judgement("entailed", 0.97, 0.02, 0.01)

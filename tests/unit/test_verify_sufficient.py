@@ -10,7 +10,7 @@ import pytest
 from fakes import chunk_of
 
 from certirag.core.claim import Claim, RiskClass
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk, joined_evidence, pair_digest, shared_context
 from certirag.core.verdict import VerificationResult
 from certirag.ports import Judgement, Pair

@@ -22,7 +22,7 @@ from certirag.adapters.networks.model_files import (
     open_tokenizer,
     read_model_files,
 )
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.errors import ModelError
 
 INPUTS: Final = ("input_ids", "attention_mask")

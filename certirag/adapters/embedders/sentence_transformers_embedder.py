@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certirag.adapters.embedders.unit_vectors import checked_texts, mean_of_windows, unit_rows
-from certirag.adapters.networks.weights_digest import weights_digest
-from certirag.core.models import ModelIdentity
+from certirag.adapters.networks.model_files import weights_digest
+from certirag.core.generation import ModelIdentity
 from certirag.errors import MissingExtra, ModelError
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import TypeAdapter, ValidationError
 
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk, RetrievalScores, sha256_hex
 from certirag.errors import CertificateError, CorpusError
 from certirag.ingest.collect import Skipped

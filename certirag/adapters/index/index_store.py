@@ -34,7 +34,7 @@ from certirag.core.text import EvidenceChunk
 from certirag.errors import CorpusError, ModelError
 from certirag.ingest.collect import Corpus, Skipped
 from certirag.ports import Embedder, Progress
-from certirag.retrieve.terms import search_text
+from certirag.retrieve.hybrid import search_text
 
 if TYPE_CHECKING:
     import numpy as np

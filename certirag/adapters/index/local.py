@@ -17,12 +17,12 @@ from certirag.adapters.index.index_format import (
     read_generation,
 )
 from certirag.adapters.index.index_store import embed_texts, foreign
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.errors import CorpusError, ModelError
 from certirag.ingest.collect import Skipped
 from certirag.ports import Embedder, Hit, Progress
-from certirag.retrieve.terms import search_text, terms, visible_text
+from certirag.retrieve.hybrid import search_text, terms, visible_text
 
 if TYPE_CHECKING:
     import numpy as np

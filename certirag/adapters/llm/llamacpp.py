@@ -13,7 +13,7 @@ from typing import Any, Final
 from certirag.adapters.llm.endpoint import Endpoint, NoAnswer
 from certirag.adapters.llm.openai import OpenAiModel, Patience
 from certirag.adapters.llm.prompt_forms import encodable, instructions_with_schema
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.errors import LanguageModelError, MissingExtra, ModelError
 from certirag.ports import Prompt
 

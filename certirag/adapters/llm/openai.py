@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from certirag.adapters.llm.endpoint import Endpoint
 from certirag.adapters.llm.prompt_forms import Form, complaint_of, instructions_with_schema
 from certirag.adapters.llm.stream_parser import Failed, Heard
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.errors import InputError, LanguageModelError, MissingExtra
 from certirag.ports import Prompt
 

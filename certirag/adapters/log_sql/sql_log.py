@@ -27,7 +27,6 @@ from certirag.adapters.log_sql.erase import (
     is_scrubbed,
     scrub,
 )
-from certirag.adapters.log_sql.head import require_signed_head
 from certirag.adapters.log_sql.migrate import migrate, missing_guards, restore_guards
 from certirag.adapters.log_sql.read import (
     LogHead,
@@ -38,6 +37,7 @@ from certirag.adapters.log_sql.read import (
     head_of,
     key_of,
     origin_of,
+    require_signed_head,
     size_of,
     sound_leaf,
 )

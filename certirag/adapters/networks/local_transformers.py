@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from certirag.adapters.networks.judgements import (
+from certirag.adapters.networks.pair_model import (
     Reading,
     answered_unasked,
     joined_sentences,
@@ -19,7 +19,7 @@ from certirag.adapters.networks.judgements import (
 from certirag.errors import MissingExtra, ModelError
 from certirag.ingest.sentences import sentence_splitter
 from certirag.ports import Judgement, Pair, SentenceSplitter
-from certirag.retrieve.terms import clean_text
+from certirag.retrieve.hybrid import clean_text
 from certirag.verification.windows import spans_of_windows
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from certirag.adapters.networks.model_files import GRAPH, ModelFiles
 from certirag.adapters.networks.pair_model import Logits, PairModel, shared_pair_model
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.text import sha256_hex
 from certirag.errors import InputError, ModelError
 from certirag.ports import Embedder, Pair

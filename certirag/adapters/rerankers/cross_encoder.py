@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from certirag.adapters.networks.weights_digest import weights_digest
-from certirag.core.models import ModelIdentity
+from certirag.adapters.networks.model_files import weights_digest
+from certirag.core.generation import ModelIdentity
 from certirag.errors import MissingExtra, ModelError
-from certirag.retrieve.terms import clean_text
+from certirag.retrieve.hybrid import clean_text
 
 _TRAINED_HEADS = ("ForSequenceClassification", "ForCausalLM", "ForConditionalGeneration")
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
-from certirag.adapters.networks.judgements import Reading, judged, refused
-from certirag.core.models import ModelIdentity
+from certirag.adapters.networks.pair_model import Reading, judged, refused
+from certirag.core.generation import ModelIdentity
 from certirag.errors import InputError
 from certirag.ports import Judgement, Pair, Verifier
 from certirag.verification.judge import judge_pairs

@@ -12,9 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from certirag.adapters.networks.judgements import answered_unasked, refused
-from certirag.adapters.networks.pair_model import PairLogits, PairModel, shared_pair_model
-from certirag.core.models import ModelIdentity
+from certirag.adapters.networks.pair_model import (
+    PairLogits,
+    PairModel,
+    answered_unasked,
+    refused,
+    shared_pair_model,
+)
+from certirag.core.generation import ModelIdentity
 from certirag.core.verdict import Label
 from certirag.errors import ModelError
 from certirag.ports import Judgement, Pair

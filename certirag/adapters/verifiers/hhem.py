@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from certirag.adapters.networks.judgements import Reading, refused
 from certirag.adapters.networks.local_transformers import (
     LocalModel,
     import_transformers,
@@ -23,11 +22,12 @@ from certirag.adapters.networks.local_transformers import (
     ready,
     rule_sentences,
 )
-from certirag.adapters.networks.weights_digest import weights_digest
-from certirag.core.models import ModelIdentity
+from certirag.adapters.networks.model_files import weights_digest
+from certirag.adapters.networks.pair_model import Reading, refused
+from certirag.core.generation import ModelIdentity
 from certirag.errors import ModelError
 from certirag.ports import Judgement, Pair
-from certirag.retrieve.terms import clean_text
+from certirag.retrieve.hybrid import clean_text
 
 KIND: Final = "hhem"
 VERSION: Final = "1"

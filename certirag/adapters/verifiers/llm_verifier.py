@@ -9,19 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from certirag.adapters.llm.endpoint import Endpoint, NoAnswer
-from certirag.adapters.networks.judgements import (
+from certirag.adapters.networks.pair_model import (
     Reading,
     answered_unasked,
     joined_sentences,
     judged,
     refused,
 )
-from certirag.core.models import ModelIdentity
+from certirag.core.generation import ModelIdentity
 from certirag.core.verdict import is_score
 from certirag.errors import InputError
 from certirag.ingest.sentences import sentence_splitter
 from certirag.ports import Judgement, Pair
-from certirag.retrieve.terms import clean_text
+from certirag.retrieve.hybrid import clean_text
 from certirag.verification.windows import spans_of_windows
 
 KIND: Final = "llm"

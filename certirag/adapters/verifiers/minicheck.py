@@ -9,7 +9,6 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from certirag.adapters.networks.judgements import Reading
 from certirag.adapters.networks.local_transformers import (
     LocalModel,
     import_transformers,
@@ -20,11 +19,12 @@ from certirag.adapters.networks.local_transformers import (
     open_model,
     rule_sentences,
 )
-from certirag.adapters.networks.weights_digest import weights_digest
-from certirag.core.models import ModelIdentity
+from certirag.adapters.networks.model_files import weights_digest
+from certirag.adapters.networks.pair_model import Reading
+from certirag.core.generation import ModelIdentity
 from certirag.errors import ModelError
 from certirag.ports import Judgement, Pair
-from certirag.retrieve.terms import clean_text
+from certirag.retrieve.hybrid import clean_text
 
 KIND: Final = "minicheck"
 VERSION: Final = "1"

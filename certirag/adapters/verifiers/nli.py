@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from certirag.adapters.networks.judgements import Reading
 from certirag.adapters.networks.local_transformers import (
     judge_each,
     judge_in_windows,
@@ -16,11 +15,12 @@ from certirag.adapters.networks.local_transformers import (
     open_model,
     rule_sentences,
 )
-from certirag.adapters.networks.weights_digest import weights_digest
-from certirag.core.models import ModelIdentity
+from certirag.adapters.networks.model_files import weights_digest
+from certirag.adapters.networks.pair_model import Reading
+from certirag.core.generation import ModelIdentity
 from certirag.errors import ModelError
 from certirag.ports import Judgement, Pair
-from certirag.retrieve.terms import clean_text
+from certirag.retrieve.hybrid import clean_text
 
 KIND: Final = "nli"
 VERSION: Final = "1"

@@ -10,11 +10,15 @@ import re
 from typing import Final
 
 from certirag.verification.lexical.aligned_figures import AlignedFigure
-from certirag.verification.lexical.alignment import UNALIGNED, complementary
-from certirag.verification.lexical.comparison import CheckFinding, Comparison
-from certirag.verification.lexical.contrary import rival_dates
+from certirag.verification.lexical.alignment import (
+    UNALIGNED,
+    CheckFinding,
+    Comparison,
+    complementary,
+)
 from certirag.verification.lexical.lemmas import VERBS
 from certirag.verification.lexical.markers import CONDITION_CLASS
+from certirag.verification.lexical.polarity import rival_dates
 from certirag.verification.lexical.predicate_clauses import Clause, Parsed
 from certirag.verification.lexical.word_tokens import folded
 

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from certirag.core.text import NO_LONGER_HOLDS
-from certirag.verification.lexical.comparison import CheckFinding, Comparison
+from certirag.verification.lexical.alignment import CheckFinding, Comparison
 from certirag.verification.lexical.lemmas import VERBS
 from certirag.verification.lexical.markers import ATTRIBUTION_VERBS, MODALS, STOP
 from certirag.verification.lexical.word_tokens import tokenise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from certirag.verification.lexical.synonyms import SYNONYMS
+from certirag.verification.lexical.lexicon import SYNONYMS
 
 # Irregular inflected forms, and verbs that mark where a predicate begins.
 

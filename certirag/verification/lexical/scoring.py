@@ -8,27 +8,24 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from certirag.claims.lists import quotations, without_gaps
+from certirag.claims.lists_and_rows import quotations, reads_row, without_gaps
 from certirag.claims.split import split_claims
-from certirag.claims.table_rows import reads_row
 from certirag.quantities.compare import in_one_notation
 from certirag.quantities.derive import explain_quantities
 from certirag.quantities.figured_sentence import read_sentence
 from certirag.quantities.match import unmatched_quantities
 from certirag.verification.lexical import (
     checks,
-    contrary,
     dropped,
     framing,
     polarity,
-    rearranged,
     sides,
 )
-from certirag.verification.lexical.alignment import align
-from certirag.verification.lexical.comparison import (
+from certirag.verification.lexical.alignment import (
     Check,
     CheckFinding,
     Comparison,
+    align,
     from_context,
     unsaid_verb,
 )
@@ -84,7 +81,7 @@ def compare(claim: str, evidence: str, context: Sequence[WordToken]) -> Scores:
         return Scores(VERBATIM, 0.0)
     if reads_row(claim, evidence):
         return Scores(VERBATIM, 0.0)
-    if rearranged.says_the_same(claim, evidence):
+    if dropped.says_the_same(claim, evidence):
         return Scores(REARRANGED, 0.0)
     cells = cells_of(evidence)
     if cells:
@@ -95,7 +92,7 @@ def compare(claim: str, evidence: str, context: Sequence[WordToken]) -> Scores:
     findings = tuple(finding for check in CHECKS for finding in check(comparison))
     absent = tuple(checks.missing(comparison))
     entailed = _entailed(comparison, findings, absent)
-    return Scores(entailed, contrary.contradicted(comparison, findings, absent), findings + absent)
+    return Scores(entailed, polarity.contradicted(comparison, findings, absent), findings + absent)
 
 
 def _from_row(claim: str, cells: tuple[ClaimedCell, ...], context: tuple[WordToken, ...]) -> Scores:
@@ -229,10 +226,10 @@ def _certain(found: Scores, claim: str, line: str, context: str) -> Scores:
     """Take back a contradiction by a figure that is the same one, or of another period."""
     if not found.contradicted:
         return found
-    if contrary.same_figures(found.findings, claim, line, context):
+    if polarity.same_figures(found.findings, claim, line, context):
         return replace(found, contradicted=0.0)
-    if contrary.other_period(found.findings, claim, context):
-        return replace(found, contradicted=min(found.contradicted, contrary.DOUBTFUL))
+    if polarity.other_period(found.findings, claim, context):
+        return replace(found, contradicted=min(found.contradicted, polarity.DOUBTFUL))
     return found
 
 

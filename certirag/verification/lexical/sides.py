@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from certirag.verification.lexical.comparison import CheckFinding, Comparison
+from certirag.verification.lexical.alignment import CheckFinding, Comparison
 from certirag.verification.lexical.markers import word_set
 from certirag.verification.lexical.predicate_clauses import Parsed
 

@@ -17,6 +17,12 @@ from certirag.verification.lexical.aligned_figures import (
     pieces_of,
 )
 from certirag.verification.lexical.lemmas import lemma_of
+from certirag.verification.lexical.lexicon import (
+    COMPARATORS,
+    COMPARATORS_AFTER,
+    CONTRACTIONS,
+    IDIOMS,
+)
 from certirag.verification.lexical.markers import (
     CONDITION_CLASS,
     HARMLESS,
@@ -27,12 +33,6 @@ from certirag.verification.lexical.markers import (
     RESTRICTORS,
     STOP,
     UNIVERSAL,
-)
-from certirag.verification.lexical.phrases import (
-    COMPARATORS,
-    COMPARATORS_AFTER,
-    CONTRACTIONS,
-    IDIOMS,
 )
 
 Kind = Literal[

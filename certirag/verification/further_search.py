@@ -1,25 +1,132 @@
-"""What speaks against a claim: how to search for it, and who among the documents in force says it.
+"""The searches that a claim itself asks for: more evidence for it, and what speaks against it.
 
-A search with the claim's own words finds what supports it first; these queries look for the
-contrary. Opposition counts when it is live: of another document than the support's, and of one
-that is still in force (docs/adr/0006).
+The claim is the query of the first (fifth seed, Stage 4 and Gap 3); of the second it is said who among
+the documents in force opposes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from certirag.core.claim import Claim
 from certirag.core.text import EvidenceChunk, SpanRef
 from certirag.core.verdict import VerificationResult, is_score
+from certirag.ports import Verifier
 from certirag.quantities.find import find_quantities
 from certirag.text.word_classes import PREPOSITIONS
+from certirag.verification.candidates import (
+    EXTRA_PAIRS,
+    Candidates,
+    choose_candidates,
+    content_words,
+)
 from certirag.verification.lexical.framing import superseded
 from certirag.verification.lexical.lemmas import lemma_of
-from certirag.verification.lexical.opposites import OPPOSITES
+from certirag.verification.lexical.lexicon import OPPOSITES
+from certirag.verification.opinion import verify_claims
+
+MAX_SEARCHES: Final = 2
+# Chunks that the first search asks for; each further one asks for as many more.
+FIRST_LIMIT: Final = 8
+# New spans that one search may add to a claim's candidates.
+MOST_NEW_SPANS: Final = 8
+# Finds chunks for a query, best first: (query, limit).
+Search = Callable[[str, int], Sequence[EvidenceChunk]]
+# Verifies claims over their candidates, at whatever depth.
+Verify = Callable[[Sequence[Candidates], Verifier], Sequence[VerificationResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The results after the searches; *chunks* are those found besides, which the record needs.
+
+    *candidates* are the claims with everything they were compared with, *searches* counts the
+    queries, and *failed* says, one line each, which of them failed.
+    """
+
+    results: tuple[VerificationResult, ...]
+    candidates: tuple[Candidates, ...]
+    chunks: tuple[EvidenceChunk, ...]
+    searches: int
+    failed: tuple[str, ...] = ()
+
+
+def needs_more(result: VerificationResult) -> bool:
+    """Say whether more evidence could help: nothing supports the claim and nothing opposes it."""
+    return result.verdict in ("UNSUPPORTED", "NEI") and result.label == "not_enough_info"
+
+
+def verify_with_retrieval(
+    candidates: Sequence[Candidates],
+    verifier: Verifier,
+    search: Search,
+    *,
+    max_searches: int = MAX_SEARCHES,
+    verify: Verify = verify_claims,
+) -> Retrieved:
+    """Verify, then search again for the claims that found no evidence, at most *max_searches* times.
+
+    The first query is the claim's text, the next its content words. A search that fails leaves
+    the result as it was; more than `MAX_SEARCHES` searches are never made.
+    """
+    read = list(candidates)
+    results = list(verify(read, verifier))
+    chunks: dict[str, EvidenceChunk] = {}
+    searches, failed = 0, []
+    for turn in range(min(max_searches, MAX_SEARCHES)):
+        widened: list[int] = []
+        for at, result in enumerate(results):
+            if not needs_more(result):
+                continue
+            searches += 1
+            try:
+                found = tuple(search(_query(read[at].claim.text, turn), FIRST_LIMIT * (turn + 1)))
+            except Exception as error:  # noqa: BLE001  # a search that breaks brings no evidence
+                failed.append(f"{result.claim_id}: the search failed ({type(error).__name__})")
+                continue
+            more = _widened(read[at], found)
+            if len(more.chosen) > len(read[at].chosen):
+                new = {s.chunk.chunk_id: s.chunk for s in more.chosen[len(read[at].chosen) :]}
+                chunks.update(new)
+                read[at] = more
+                widened.append(at)
+        if not widened:
+            continue
+        again = verify([read[at] for at in widened], verifier)
+        for at, result in zip(widened, again, strict=True):
+            results[at] = result
+    return Retrieved(tuple(results), tuple(read), tuple(chunks.values()), searches, tuple(failed))
+
+
+def _query(claim: str, turn: int) -> str:
+    """Return the claim, and on the second turn its content words, in an order of their own."""
+    return claim if turn == 0 else " ".join(sorted(content_words(claim))) or claim
+
+
+def _widened(c: Candidates, found: Sequence[EvidenceChunk]) -> Candidates:
+    """Return *c* with the best new spans of *found* after its own; what a cap leaves is counted."""
+    known = {(s.chunk.chunk_id, s.span.span_id) for s in c.chosen}
+    kept = {s.chunk.chunk_id: s.chunk for s in c.chosen}
+    distinct = {
+        chunk.chunk_id: chunk for chunk in found if kept.get(chunk.chunk_id, chunk) == chunk
+    }
+    (ranked,) = choose_candidates(
+        [c.claim],
+        tuple(distinct.values()),
+        max_spans=len(known) + MOST_NEW_SPANS,
+        max_pairs=len(known) + MOST_NEW_SPANS + EXTRA_PAIRS,
+    )
+    new = [s for s in ranked.chosen if (s.chunk.chunk_id, s.span.span_id) not in known]
+    return replace(
+        c,
+        chosen=(*c.chosen, *new),
+        dropped=c.dropped + ranked.dropped,
+        needed_dropped=c.needed_dropped + ranked.needed_dropped,
+    )
+
 
 # From here on a span speaks against a claim; as strict-1's own threshold for opposition.
 OPPOSED: Final = 0.70
