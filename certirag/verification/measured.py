@@ -58,6 +58,11 @@ class AtThreshold:
             return None
         return exact_interval(self.wrong, self.badges, confidence=CONFIDENCE)[1]
 
+    @property
+    def at_most(self) -> str:
+        """The share `upper` in words, rounded up."""
+        return "no badge" if self.upper is None else _percent(self.upper, down=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
@@ -120,12 +125,9 @@ class Measurement:
 
     def sentence_at(self, at: AtThreshold) -> str:
         """What was measured *at* a threshold, in words: wrong badges and true statements."""
-        wrong = (
-            "no badge"
-            if at.upper is None
-            else f"{at.wrong:,} of {at.badges:,} badges wrong "
-            f"(95 % interval up to {_percent(at.upper, down=False)})"
-        )
+        wrong = "no badge"
+        if at.badges:
+            wrong = f"{at.wrong:,} of {at.badges:,} badges wrong (95 % interval up to {at.at_most})"
         covered = f"{at.covered:,} of {self.true_rows:,} true statements with a badge"
         return f"At {at.tau_entail:.2f}, on {self.set_name}: {wrong}; {covered}."
 
