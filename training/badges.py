@@ -3,6 +3,9 @@
     python -m training.badges --pairs held.jsonl --name "held-out pairs" \
         --description "Pairs that people labelled, none of them trained on." --out measured.json
 
+What is measured once is decided under each policy that is asked for, and under each again with
+other thresholds of entailment in its place.
+
 Each pair's premise is one document, its hypothesis a draft about it. A badge counts as wrong
 where the pair is not entailed; a row may name in ``false`` the words that make it untrue, and
 then a badge on another part of it counts as right. Where an untrue hypothesis makes several
@@ -37,10 +40,20 @@ from certirag.render import certify
 from certirag.settings import Settings, read_settings
 from certirag.verification.candidates import Candidates, choose_candidates
 from certirag.verification.lexical import scoring
-from certirag.verification.measured import Measurement, measurements_bytes, read_measurements
+from certirag.verification.measured import (
+    AtThreshold,
+    Measurement,
+    measurements_bytes,
+    read_measurements,
+)
 from certirag.verification.opinion import verify_claims
 
 _AT_ONCE: Final = 200  # rows whose pairs the verifier batches by length
+# Thresholds of entailment at which each policy is counted beside its own.
+_THRESHOLDS: Final = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
+
+
+_States = list[tuple[str, str]]  # the texts of a row's claims with their render states
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,28 +108,68 @@ def _row(line: str, place: str) -> LabelledRow:
 def count_badges(
     rows: Sequence[LabelledRow],
     verifier: Verifier,
-    policy: Policy,
+    policies: Sequence[Policy],
     split: SentenceSplitter,
     settings: Settings,
     progress: Callable[[int], None] = lambda _: None,
-) -> BadgeCount:
-    """Verify and decide every row on its own document, and count badges, right and wrong."""
-    badges = wrong = whole = 0
+) -> list[BadgeCount]:
+    """Verify every row on its own document, once, and count badges under each of *policies*."""
+    asked = sum(row.entailed for row in rows)
+    counts = [BadgeCount(0, 0, asked, 0)] * len(policies)
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
-        for row, states in zip(
-            part, _decided(part, verifier, policy, split, settings), strict=True
-        ):
-            verified = [text for text, state in states if state == "VERIFIED"]
-            every = bool(states) and len(verified) == len(states)
-            if not row.entailed and not row.false and len(states) > 1:
-                verified = verified[:1] if every else []
-            badges += len(verified)
-            if not row.entailed:
-                wrong += sum(row.false.casefold() in text.casefold() for text in verified)
-            whole += row.entailed and every
+        decided = _decided(part, verifier, policies, split, settings)
+        for row, each in zip(part, decided, strict=True):
+            counts = [
+                _with_row(count, row, states) for count, states in zip(counts, each, strict=True)
+            ]
         progress(start + len(part))
-    return BadgeCount(badges, wrong, sum(row.entailed for row in rows), whole)
+    return counts
+
+
+def measure_set(
+    named: tuple[str, str],
+    rows: Sequence[LabelledRow],
+    verifier: Verifier,
+    policies: Sequence[Policy],
+    split: SentenceSplitter,
+    settings: Settings,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[Measurement]:
+    """Return a measurement of *rows*, *named* and described so, for each of *policies*.
+
+    Raises ModelError where a policy grants no badge at all.
+    """
+    grids = [sorted({*_THRESHOLDS, policy.tau_entail}) for policy in policies]
+    trials = [
+        replace(policy, tau_entail=tau)
+        for policy, grid in zip(policies, grids, strict=True)
+        for tau in grid
+    ]
+    counts = iter(count_badges(rows, verifier, trials, split, settings, progress))
+    found = []
+    for policy, grid in zip(policies, grids, strict=True):
+        each = {tau: next(counts) for tau in grid}
+        own = each[policy.tau_entail]
+        at = tuple(AtThreshold(tau, n.badges, n.wrong, n.whole) for tau, n in each.items())
+        sha256 = verifier.identity.sha256
+        found.append(Measurement(*named, sha256, policy, own.badges, own.wrong, own.asked, at))
+    return found
+
+
+def _with_row(count: BadgeCount, row: LabelledRow, states: _States) -> BadgeCount:
+    """Return *count* with the badges of *row*, whose claims have *states*."""
+    verified = [text for text, state in states if state == "VERIFIED"]
+    every = bool(states) and len(verified) == len(states)
+    if not row.entailed and not row.false and len(states) > 1:
+        verified = verified[:1] if every else []
+    wrong = sum(not row.entailed and row.false.casefold() in text.casefold() for text in verified)
+    return BadgeCount(
+        count.badges + len(verified),
+        count.wrong + wrong,
+        count.asked,
+        count.whole + (row.entailed and every),
+    )
 
 
 def each_check(
@@ -158,7 +211,7 @@ def _whole(
     found = []
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
-        for states in _decided(part, verifier, policy, split, settings):
+        for (states,) in _decided(part, verifier, (policy,), split, settings):
             found.append(bool(states) and all(state == "VERIFIED" for _, state in states))
     return found
 
@@ -166,11 +219,11 @@ def _whole(
 def _decided(
     rows: Sequence[LabelledRow],
     verifier: Verifier,
-    policy: Policy,
+    policies: Sequence[Policy],
     split: SentenceSplitter,
     settings: Settings,
-) -> Iterator[list[tuple[str, str]]]:
-    """Yield for each row the texts of its claims with their render states."""
+) -> Iterator[list[_States]]:
+    """Yield for each row, under each of *policies*, the texts of its claims with their states."""
     claims: list[list[Claim]] = []
     chunks: list[EvidenceChunk] = []
     candidates: list[Candidates] = []
@@ -191,10 +244,13 @@ def _decided(
         chunks += own
     flat = [claim for own in claims for claim in own]
     results = verify_claims(candidates, verifier)
-    decisions, _ = certify(flat, results, with_selectors(chunks, results), policy)
-    state = {decision.claim_id: decision.render_state for decision in decisions}
+    measured = (flat, results, with_selectors(chunks, results))
+    each = [
+        {one.claim_id: one.render_state for one in certify(*measured, policy)[0]}
+        for policy in policies
+    ]
     for named in claims:
-        yield [(claim.text, state[claim.id]) for claim in named]
+        yield [[(claim.text, state[claim.id]) for claim in named] for state in each]
 
 
 def _chunks(name: str, row: LabelledRow, split: SentenceSplitter) -> tuple[EvidenceChunk, ...]:
@@ -216,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--name", required=True, help="what the set is called in a sentence")
     parser.add_argument("--description", required=True, help="what it is, and who labelled it")
     parser.add_argument("--verifier", default="", help="as in CERTIRAG_VERIFIER")
-    parser.add_argument("--policy", default="", help="as in CERTIRAG_POLICY")
+    parser.add_argument("--policy", nargs="+", default=[], help="one or more, as CERTIRAG_POLICY")
     parser.add_argument("--limit", type=int, help="about so many rows, evenly spread")
     parser.add_argument("--each-check", action="store_true", help="what each word check is worth")
     parser.add_argument("--out", type=Path, help="file of measurements to add this one to")
@@ -231,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _measure(options: argparse.Namespace) -> None:
     settings = read_settings()
-    policy = load_policy(options.policy or settings.policy)
+    policies = [load_policy(name) for name in options.policy or [settings.policy]]
     verifier = make_verifier(options.verifier or settings.verifier)
     rows = read_labelled(options.pairs, options.limit)
 
@@ -241,32 +297,29 @@ def _measure(options: argparse.Namespace) -> None:
     split = make_splitter(settings.sentences)
     if options.each_check:
         print("check | untrue rows that it alone stops | true rows that it alone costs")
-        for name, stopped, costs in each_check(rows, verifier, policy, split, settings):
+        for name, stopped, costs in each_check(rows, verifier, policies[0], split, settings):
             print(f"{name} | {stopped} | {costs}", flush=True)
         return
-    found = count_badges(rows, verifier, policy, split, settings, say)
-    print(
-        f"{found.wrong} of {found.badges} badges wrong; of {found.asked} entailed rows "
-        f"{found.whole} are Verified whole; {len(rows)} rows, policy {policy.name}"
+    measured = measure_set(
+        (options.name, options.description), rows, verifier, policies, split, settings, say
     )
+    for one in measured:
+        own = one.at(one.policy.tau_entail)
+        print(
+            f"{one.wrong} of {one.badges} badges wrong; of {one.true_rows} entailed rows "
+            f"{own and own.covered} are Verified whole; {len(rows)} rows, policy {one.policy.name}"
+        )
     if options.out is None:
         return
-    measurement = Measurement(
-        options.name,
-        options.description,
-        verifier.identity.sha256,
-        policy,
-        found.badges,
-        found.wrong,
-    )
+    renewed = {(options.name, policy.name) for policy in policies}
     kept = [
         one
         for one in read_measurements(options.out)
-        if one.verifier == measurement.verifier
-        and (one.set_name, one.policy.name) != (options.name, policy.name)
+        if one.verifier == verifier.identity.sha256
+        and (one.set_name, one.policy.name) not in renewed
     ]
     beside = options.out.with_suffix(".new")
-    beside.write_bytes(measurements_bytes([*kept, measurement]))
+    beside.write_bytes(measurements_bytes([*kept, *measured]))
     beside.replace(options.out)
 
 

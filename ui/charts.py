@@ -1,14 +1,14 @@
 """The one place that draws charts: plotly figures of numbers, under labels of our own.
 
 Plotly reads labels as a kind of HTML. So no text from outside comes near a figure: what is drawn
-are counts, means and weeks that look like weeks.
+are counts, shares, means and weeks that look like weeks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import streamlit as st
 
@@ -18,6 +18,8 @@ _WEEK: Final = re.compile(r"[0-9]{4}-W[0-9]{2}")
 # Neutral hues, none of them a badge's: a tall bar is no praise.
 _COLOURS: Final = {"ACCEPT": "#4878a8", "STRIP": "#b8944f", "REJECT": "#8d969c"}
 _SCORE_COLOUR: Final = "#8f73c9"
+_WRONG_COLOUR: Final = "#b8944f"
+_COVERED_COLOUR: Final = "#4878a8"
 
 
 class WeekLike(Protocol):
@@ -34,6 +36,22 @@ class WeekLike(Protocol):
 
     @property
     def decisions(self) -> Mapping[str, int]: ...
+
+
+class AtThresholdLike(Protocol):
+    """What was measured at one threshold; a share is None where there was no badge."""
+
+    @property
+    def tau_entail(self) -> float: ...
+
+    @property
+    def share(self) -> float | None: ...
+
+    @property
+    def upper(self) -> float | None: ...
+
+    @property
+    def covered(self) -> int: ...
 
 
 def draw_weeks(rows: Sequence[WeekLike]) -> None:
@@ -88,3 +106,49 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
         },
     )
     st.plotly_chart(figure, key="weeks", config={"displayModeBar": False})
+
+
+def draw_thresholds(
+    measured: Sequence[AtThresholdLike], true_rows: int, own: float, *, number: int
+) -> None:
+    """Draw wrong badges and their upper limit above, coverage below, by threshold of entailment.
+
+    *true_rows* is what coverage is a share of, *own* the policy's threshold, marked in both, and
+    *number* tells the charts of one page apart. A share of no badge is left out.
+    """
+    from plotly.graph_objects import Scatter  # noqa: PLC0415  # only this page needs it
+    from plotly.subplots import make_subplots  # noqa: PLC0415
+
+    def traced(shares: Iterable[float | None], name: str, colour: str, dash: str = "solid") -> Any:
+        return Scatter(
+            x=[float(one.tau_entail) for one in measured],
+            y=[None if share is None else float(share) for share in shares],
+            name=name,
+            mode="lines+markers",
+            line={"color": colour, "dash": dash},
+            cliponaxis=False,
+            hovertemplate="%{y:.1%} at %{x:.2f}",
+        )
+
+    figure = make_subplots(
+        rows=2,
+        shared_xaxes=True,
+        vertical_spacing=0.22,
+        subplot_titles=("Wrong badges (dotted: at most)", "True statements with a badge"),
+    )
+    at_most = traced((one.upper for one in measured), "At most", _WRONG_COLOUR, "dot")
+    wrong = traced((one.share for one in measured), "Wrong badges", _WRONG_COLOUR)
+    covered = (int(one.covered) / true_rows if true_rows else None for one in measured)
+    figure.add_traces([at_most, wrong], rows=1, cols=1)
+    figure.add_trace(traced(covered, "True statements", _COVERED_COLOUR), row=2, col=1)
+    figure.add_vline(x=own, line_dash="dash", line_width=1, line_color="#8d969c", row="all")
+    figure.update_annotations(x=0, xanchor="left", font_size=14)
+    figure.update_yaxes(tickformat=".0%", rangemode="tozero", automargin=True, nticks=5)
+    figure.update_xaxes(tickformat=".1f", range=[0.49, 1.01], dtick=0.1)
+    figure.update_xaxes(
+        title=f"Entailment needed; dashed: this policy ({own:.2f})", row=2, automargin=True
+    )
+    figure.update_layout(
+        height=400, margin={"l": 8, "r": 8, "t": 32, "b": 8}, showlegend=False, hovermode="x"
+    )
+    st.plotly_chart(figure, key=f"thresholds-{number:d}", config={"displayModeBar": False})

@@ -45,7 +45,7 @@ def contract_page() -> None:
     st.header("What other thresholds would do", anchor=False)
     draw_simulation(policy)
     st.header("What was measured", anchor=False)
-    draw_measured()
+    draw_measured(policy)
     st.header("What verifies", anchor=False)
     draw_facts((m.role, f"{m.name} {m.version}") for m in services.shared().services.models)
     st.header("When something fails", anchor=False)

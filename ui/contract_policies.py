@@ -11,18 +11,21 @@ from certirag.bootstrap import load_policy, policy_names
 from certirag.core.policy import BASE_RULES, LEAST_TAU_ENTAIL, STRICT_RULES
 from certirag.verification.measured import measured_for
 from ui import services
+from ui.charts import draw_thresholds
 from ui.contract_text import (
     NOT_ASKED,
     NOT_PER_THRESHOLD,
     NOTHING_MEASURED,
+    PER_THRESHOLD,
     RULE_ASKS,
     RULE_TITLES,
 )
-from ui.inert import draw_lines, draw_table
+from ui.inert import draw_lines, draw_table, draw_text
 from ui.risk import shipped
 
 if TYPE_CHECKING:
     from certirag.core.policy import Policy
+    from certirag.verification.measured import Measurement
 
 
 def draw_policies() -> None:
@@ -38,8 +41,11 @@ def draw_policies() -> None:
         )
 
 
-def draw_measured() -> None:
-    """Draw every figure that was measured of the verifier in use, at the thresholds it is of."""
+def draw_measured(policy: Policy) -> None:
+    """Draw every figure that was measured of the verifier in use, at the thresholds it is of.
+
+    Of *policy* follows what was measured with other thresholds of entailment.
+    """
     models = services.shared().services.models
     found = [one for one in shipped() if measured_for((one,), models, one.policy)]
     if not found:
@@ -57,10 +63,36 @@ def draw_measured() -> None:
                     f"{one.policy.tau_contradict:.2f}",
                     one.sentence,
                 )
-                for one in found
+                for one in sorted(found, key=lambda one: (one.policy.name, -one.interval()[1]))
             ],
         )
-    st.caption(NOT_PER_THRESHOLD)
+    st.subheader("At other thresholds of entailment", anchor=False)
+    several = [one for one in measured_for(shipped(), models, policy) if one.thresholds]
+    st.caption(PER_THRESHOLD if several else NOT_PER_THRESHOLD)
+    for number, one in enumerate(several, 1):
+        _draw_by_threshold(one, number)
+
+
+def _draw_by_threshold(one: Measurement, number: int) -> None:
+    with st.container(key=f"by-threshold-{number}", gap="small"):
+        draw_text(f"{one.set_name[:1].upper()}{one.set_name[1:]}", "lead")
+        draw_text(one.description, "note", max_lines=4)
+        draw_thresholds(one.thresholds, one.true_rows, one.policy.tau_entail, number=number)
+        with st.expander(f"Chart {number:d} as a table"):
+            draw_table(
+                ("Entailment", "Badges", "Wrong", "Wrong at most", "True statements with a badge"),
+                [
+                    (
+                        f"{at.tau_entail:.2f}"
+                        + (" (this policy)" if at.tau_entail == one.policy.tau_entail else ""),
+                        f"{at.badges:,}",
+                        f"{at.wrong:,}",
+                        at.at_most,
+                        f"{at.covered:,} of {one.true_rows:,}",
+                    )
+                    for at in one.thresholds
+                ],
+            )
 
 
 def with_thresholds(words: str, policy: Policy) -> str:

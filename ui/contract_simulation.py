@@ -9,15 +9,27 @@ import streamlit as st
 
 from certirag.auditing.replay import Replay, replay
 from certirag.render import Mode, present
+from certirag.verification.measured import measured_for
 from ui import run, services
 from ui.ask import ANSWER, CHECKED
-from ui.contract_text import NO_ANSWER_KEPT, SIMULATION, SIMULATION_LOOSER
+from ui.contract_text import (
+    MEASURED_HERE,
+    NO_ANSWER_KEPT,
+    NOT_MEASURED_HERE,
+    ONE_VARIED,
+    SIMULATION,
+    SIMULATION_LOOSER,
+)
 from ui.frame import plain_errors
-from ui.inert import draw_facts, draw_table, draw_text
+from ui.inert import draw_facts, draw_lines, draw_table, draw_text
+from ui.risk import shipped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from certirag.core.policy import Policy
     from certirag.render import Presentation
+    from certirag.verification.measured import Measurement
 
 SOURCES: Final = ("Ask", "Check a draft")
 _KEYS: Final = {"Ask": ANSWER, "Check a draft": CHECKED}
@@ -48,19 +60,42 @@ def _draw_trial(export: bytes, policy: Policy) -> None:
     entail, contradict = f"simulated-entail-{policy.name}", f"simulated-contradict-{policy.name}"
     st.session_state.setdefault(entail, own.tau_entail)
     st.session_state.setdefault(contradict, own.tau_contradict)
-    trial = replace(
-        own,
-        name="simulation",
-        tau_entail=round(st.slider("Entailment, at least", 0.5, 1.0, step=0.01, key=entail), 2),
-        tau_contradict=round(
-            st.slider("Contradiction, below", 0.01, 1.0, step=0.01, key=contradict), 2
-        ),
+    tau_entail = round(st.slider("Entailment, at least", 0.5, 1.0, step=0.01, key=entail), 2)
+    measured = st.container(key="measured-here", gap="xsmall")
+    tau_contradict = round(
+        st.slider("Contradiction, below", 0.01, 1.0, step=0.01, key=contradict), 2
     )
+    trial = replace(own, name="simulation", tau_entail=tau_entail, tau_contradict=tau_contradict)
+    with measured:
+        _draw_measured(measured_for(shipped(), drawn.record.models, own), trial)
     # Compared with the policy under which the pages draw it, and not with a looser one on record.
     found = replay(replace(drawn.record, policy=own), trial)
     if not found.tightens:
         st.caption(SIMULATION_LOOSER)
     _draw_outcome(found, drawn)
+
+
+def _draw_measured(measurements: Sequence[Measurement], trial: Policy) -> None:
+    """Draw what was measured with the threshold of *trial* in place of the policy's own."""
+    known = [one for one in measurements if one.thresholds]
+    if not known:
+        st.caption(NOT_MEASURED_HERE)
+        return
+    if any(one.policy.tau_contradict != trial.tau_contradict for one in known):
+        st.caption(ONE_VARIED)
+        return
+    here = [(one, one.at(trial.tau_entail)) for one in known]
+    if not any(at for _, at in here):
+        grid = sorted({at.tau_entail for one in known for at in one.thresholds})
+        below = [tau for tau in grid if tau < trial.tau_entail][-1:]
+        above = [tau for tau in grid if tau > trial.tau_entail][:1]
+        near = " and ".join(f"{tau:.2f}" for tau in (*below, *above))
+        draw_text(f"Not measured at {trial.tau_entail:.2f}; measured next to it: {near}.", "note")
+        return
+    st.caption(MEASURED_HERE)
+    draw_lines(
+        one.sentence_at(at) if at else f"On {one.set_name}: not measured." for one, at in here
+    )
 
 
 def _draw_outcome(found: Replay, drawn: Presentation) -> None:

@@ -156,10 +156,19 @@ SIMULATION_LOOSER: Final = (
 NO_ANSWER_KEPT: Final = (
     "There is no answer in this session to try it on: ask a question or check a draft first."
 )
+PER_THRESHOLD: Final = (
+    "Each set was measured once and decided again with other thresholds of entailment; all else is "
+    "as the policy above asks. “At most” is the upper end of the exact 95 % interval. The set on "
+    "which most badges may be wrong comes first. How many badges are wrong depends on how many "
+    "untrue statements a set holds; on your documents nothing was measured."
+)
 NOT_PER_THRESHOLD: Final = (
-    "These are all the figures that exist for the verifier here: each is of one whole policy. For "
-    "other thresholds nothing was measured, so nothing is said of them; how many claims stayed "
-    "without a badge is in none of them, so there is no coverage."
+    "Not measured at other thresholds than the policy's own, so nothing is said of them."
+)
+MEASURED_HERE: Final = "What was measured at this value, on other documents than yours:"
+NOT_MEASURED_HERE: Final = "Not measured for this verifier and policy, at this value or any other."
+ONE_VARIED: Final = (
+    "Not measured: figures exist for the policy's own threshold of contradiction alone."
 )
 NOTHING_MEASURED: Final = (
     "Nothing was measured for the verifier that runs here, at any threshold, so no figure is "

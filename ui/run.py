@@ -17,6 +17,7 @@ from certirag.render import Mode
 from ui import services
 from ui.growing import GrowingAnswer
 from ui.inert import tell
+from ui.times import StageClock, keep_times
 
 if TYPE_CHECKING:
     from certirag.answers.services import Services
@@ -52,6 +53,21 @@ STAGES: Final[dict[Way, tuple[str, ...]]] = {
         "3 of 3 · Signing and recording",
     ),
 }
+# What the time of each of these stages is told as; what cannot be told apart has one name.
+_CHECKED: Final = "checking claims"
+_DECIDED: Final = "decision and record"
+TIMED: Final[dict[Way, tuple[str, ...]]] = {
+    "ask": ("search", "choosing sentences", _CHECKED, _CHECKED, _DECIDED),
+    "write": (
+        "search",
+        "choosing sentences",
+        "writing up to the first claim",
+        "writing and checking the rest",
+        _DECIDED,
+    ),
+    "draft": ("splitting the draft", "search", _CHECKED, _CHECKED, _DECIDED),
+    "plant": ("planting errors", "checking the planted errors", _DECIDED),
+}
 TRACE: Final = "trace"  # in the address: the answer that is shown
 _PLANT: Final = "plant_asked"
 _OWN: Final = "own_answers"
@@ -81,13 +97,16 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services
         spoken = st.empty()
         _offer_cancel(key)
     way: Way = "ask" if of.writer is None else "write"
+    clock = StageClock()
 
     def progress(line: str, done: int, _total: int) -> None:
         if way == "write" and line.startswith("Claim "):
+            clock.tell(TIMED[way][3])
             status.update(
                 label=f"4 of 5 · Claim {done:d} is checked · The language model is writing"
             )
         else:
+            clock.tell(TIMED[way][_stage(way, done)])
             status.update(label=STAGES[way][_stage(way, done)])
             with spoken:  # a status is silent
                 tell(STAGES[way][_stage(way, done)])
@@ -98,7 +117,7 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services
             if not part.complete:
                 growing.grow(part.export)
 
-    _keep(key, way, parts)
+    _keep(key, way, parts, clock)
 
 
 def check_draft(
@@ -188,13 +207,15 @@ def _run(key: str, way: Way, work: Callable[[Progress], SignedAnswer]) -> None:
     with slot.status("Waiting for the models", expanded=True) as status:
         spoken = st.empty()
         _offer_cancel(key)
+        clock = StageClock()
 
         def progress(_line: str, done: int, _total: int) -> None:
+            clock.tell(TIMED[way][_stage(way, done)])
             status.update(label=STAGES[way][_stage(way, done)])
             with spoken:  # a status is silent
                 tell(STAGES[way][_stage(way, done)])
 
-        _keep(key, way, lambda: iter([work(progress)]))
+        _keep(key, way, lambda: iter([work(progress)]), clock)
     slot.empty()
 
 
@@ -207,8 +228,10 @@ def _cancelled(key: str) -> None:
     st.session_state[_error_key(key)] = CANCELLED
 
 
-def _keep(key: str, way: Way, parts: Callable[[], Iterator[SignedAnswer]]) -> None:
-    """Keep each part under *key* as it comes, and the line of what went wrong, if anything did."""
+def _keep(
+    key: str, way: Way, parts: Callable[[], Iterator[SignedAnswer]], clock: StageClock
+) -> None:
+    """Keep each part under *key* as it comes, with its times, and the line of what went wrong."""
     st.session_state[key] = b""
     st.session_state[_error_key(key)] = ""
     st.query_params.pop("claim", None)
@@ -218,6 +241,7 @@ def _keep(key: str, way: Way, parts: Callable[[], Iterator[SignedAnswer]]) -> No
             for part in parts():
                 st.session_state[key] = part.export
                 _own(part.trace_id)
+                keep_times(part.trace_id, clock.taken())
                 st.query_params[TRACE] = st.session_state[_trace_key(key)] = part.trace_id
     except AuditError as error:
         begun = _NO_MORE if kept_export(key) else _NO_RECORD[way]

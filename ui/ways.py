@@ -1,4 +1,4 @@
-"""Draws each claim's way to its document, what each stage decided, and where a claim failed."""
+"""Draws each claim's way to its document, each stage's decision and time, and where a claim failed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ui import drawer
 from ui.claims import numbers_of
 from ui.contract_text import PLANTED_RULE, PLANTED_TITLE, RULE_TITLES
 from ui.inert import draw_facts, draw_lines, draw_rules, draw_steps, draw_way
+from ui.times import draw_times
 
 _ALL: Final = "All claims"
 FILTERS: Final = ("All claims", "Retrieval", "Compilation", "Verification", "Policy")
@@ -37,6 +38,7 @@ def draw_ways(presentation: Presentation) -> None:
             *((f"Failed at {stage}", str(stages.count(stage))) for stage in STAGES),
         )
     )
+    draw_times(presentation.record.trace_id)
     chosen = st.segmented_control(
         "Failed at", FILTERS, default="All claims", required=True, key="failed-at", help=FILTER_HELP
     )

@@ -43,7 +43,11 @@ FLOORS = {
     "documents_eighth": ((3, 17), (4, 32)),
 }
 
-LATEST = {"documents_late", "documents_seventh", "documents_eighth"}  # the others with CERTIRAG_WHOLE=1
+LATEST = {
+    "documents_late",
+    "documents_seventh",
+    "documents_eighth",
+}  # the others with CERTIRAG_WHOLE=1
 
 # Of 60 questions at least so many begin with their sentence; of the 30 others at most so many answer.
 QUESTIONS = {"documents_late": (33, 4)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import replace
 
@@ -13,17 +14,22 @@ from test_ask import _asked
 
 from certirag.auditing.replay import replay
 from certirag.bootstrap import load_policy, policy_names
+from certirag.core.generation import ModelIdentity
 from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.core.text import sha256_hex
 from certirag.proof.certificate import open_export
 from certirag.render.badge import _CONTRADICTED, _UNVERIFIED, _VERIFIED
-from certirag.verification.measured import Measurement, measurements_bytes
+from certirag.verification.measured import AtThreshold, Measurement, measurements_bytes
 from ui.ask import ANSWER, CHECKED
 from ui.contract_simulation import HIDDEN
 from ui.contract_text import (
+    MEASURED_HERE,
     NO_ANSWER_KEPT,
+    NOT_MEASURED_HERE,
     NOT_PER_THRESHOLD,
     NOTHING_MEASURED,
+    ONE_VARIED,
+    PER_THRESHOLD,
     SIMULATION,
     SIMULATION_LOOSER,
 )
@@ -228,5 +234,137 @@ def test_figures_are_those_of_this_verifier_at_their_thresholds(
     assert ("3 of 412 badges were wrong on made drafts" in html_of(at)) is own
     assert ("412" in html_of(at)) is own
     assert (NOT_PER_THRESHOLD in captions_of(at)) is own
+    assert not at.get("plotly_chart")
     assert (NOTHING_MEASURED in captions_of(at)) is not own
     assert ("of another verifier, under test-1" in html_of(at)) is not own
+
+
+AT = (
+    AtThreshold(0.5, 500, 40, 300),
+    AtThreshold(0.85, 412, 3, 280),
+    AtThreshold(0.9, 300, 1, 200),
+    AtThreshold(0.99, 0, 0, 0),
+)
+WHOLE = replace(MEASUREMENT, true_rows=320, thresholds=AT)
+WORSE = replace(
+    WHOLE,
+    set_name="<b>pairs</b> ✅ Verified",
+    description="<img src=x> of others.",
+    wrong=30,
+    thresholds=(AT[0], replace(AT[1], wrong=30), AT[3]),
+)
+HERE = "badges wrong (95 % interval up to"
+
+
+@pytest.fixture
+def measured(monkeypatch, tmp_path):
+    """Return a function that puts its measurements where they ship."""
+    import ui.risk
+
+    path = tmp_path / "measured.json"
+    monkeypatch.setattr(ui.risk, "MEASURED", path)
+    return lambda *those: path.write_bytes(measurements_bytes(those))
+
+
+def _charts(at) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def test_each_set_is_drawn_by_threshold_the_worst_first(open_page, measured) -> None:
+    """Wrong badges, their limit and coverage, the policy's threshold marked, and the same as a table."""
+    measured(WHOLE, WORSE)
+    at = _contract(open_page)
+    assert PER_THRESHOLD in captions_of(at)
+    html = html_of(at)
+    assert html.index("&lt;b&gt;pairs") < html.index("Made drafts")
+    worse, made = _charts(at)
+    at_most, share, coverage = made["data"]
+    assert share["x"] == [0.5, 0.85, 0.9, 0.99]
+    assert share["y"] == [40 / 500, 3 / 412, 1 / 300, None]
+    assert at_most["y"] == [one.upper for one in AT]
+    assert coverage["y"] == [300 / 320, 280 / 320, 200 / 320, 0.0]
+    for chart in (worse, made):
+        assert {shape["x0"] for shape in chart["layout"]["shapes"]} == {0.85}
+        assert len(chart["layout"]["shapes"]) == 2
+    table = html.split("<table>")[-1]
+    assert table.count("<tr>") == len(AT) + 1
+    for text in ("0.85 (this policy)", ">412<", ">3<", "2.2 %", "280 of 320", "no badge"):
+        assert text in table
+
+
+def test_no_text_of_a_measurement_comes_near_a_chart(open_page, measured) -> None:
+    """Plotly reads labels as HTML: they are ours, and the set's words are inert beside it."""
+    measured(WORSE)
+    at = _contract(open_page)
+    (chart,) = _charts(at)
+    assert "pairs" not in json.dumps(chart)
+    assert "<img" not in html_of(at)
+    said, classes = ours_of(html_of(at))
+    assert _VERIFIED.word not in said
+    assert not [name for name in classes if name.startswith(("cr-status", "cr-mark"))]
+
+
+def test_the_charts_are_those_of_the_policy_that_was_chosen(open_page, measured) -> None:
+    """Under a policy that was not measured by threshold there is none."""
+    strict = load_policy("strict-2")
+    measured(WHOLE, replace(MEASUREMENT, policy=strict, badges=9, wrong=1))
+    at = _contract(open_page)
+    assert len(_charts(at)) == 1
+    at.selectbox(key="policy").set_value("strict-2").run()
+    assert _charts(at) == []
+    assert NOT_PER_THRESHOLD in captions_of(at)
+
+
+@pytest.mark.parametrize("of", [replace(WHOLE, verifier="ab" * 32), None], ids=["another", "none"])
+def test_what_was_not_measured_has_no_chart_and_no_figure(open_page, measured, of) -> None:
+    """Of another verifier, or nothing at all: it says so, beside the slider too."""
+    measured(*([of] if of else []))
+    at = _contract(open_page, _answer_of(WHOLE.verifier))
+    assert _charts(at) == []
+    assert NOTHING_MEASURED in captions_of(at)
+    assert NOT_MEASURED_HERE in captions_of(at)
+    assert HERE not in html_of(at)
+
+
+def _answer_of(verifier: str) -> bytes:
+    of = answer_record(STATEMENTS)
+    return export(replace(of, models=(ModelIdentity("verifier", "fake", "1", verifier),)))
+
+
+def test_the_slider_says_what_was_measured_at_its_value(open_page, measured) -> None:
+    """At a value of the grid the figures, between two of them which those are, and no figure."""
+    measured(WHOLE, WORSE)
+    at = _contract(open_page, _answer_of(WHOLE.verifier))
+    html = html_of(at)
+    assert MEASURED_HERE in captions_of(at)
+    assert f"At 0.85, on made drafts: 3 of 412 {HERE} 2.2 %); 280 of 320 true" in html
+    assert html.index(f"30 of 412 {HERE}") < html.index(f"3 of 412 {HERE}")
+    at.slider(key=ENTAIL).set_value(0.9).run()
+    assert f"At 0.90, on made drafts: 1 of 300 {HERE}" in html_of(at)
+    assert html_of(at).count(HERE) == 1
+    assert ": not measured." in html_of(at)
+    at.slider(key=ENTAIL).set_value(0.87).run()
+    assert "Not measured at 0.87; measured next to it: 0.85 and 0.90." in html_of(at)
+    assert HERE not in html_of(at)
+    at.slider(key=ENTAIL).set_value(1.0).run()
+    assert "Not measured at 1.00; measured next to it: 0.99." in html_of(at)
+
+
+def test_with_another_threshold_of_contradiction_nothing_was_measured(open_page, measured) -> None:
+    """The figures are of the policy's own; they come back with it."""
+    measured(WHOLE)
+    at = _contract(open_page, _answer_of(WHOLE.verifier))
+    at.slider(key=CONTRADICT).set_value(0.6).run()
+    assert ONE_VARIED in captions_of(at)
+    assert HERE not in html_of(at)
+    at.slider(key=CONTRADICT).set_value(0.7).run()
+    assert HERE in html_of(at)
+
+
+def test_an_answer_that_another_verifier_measured_has_no_figure(open_page, measured) -> None:
+    """What was measured of the verifier here says nothing of a record's other one."""
+    measured(WHOLE)
+    at = _contract(open_page, _answer_of("cd" * 32))
+    assert NOT_MEASURED_HERE in captions_of(at)
+    assert HERE not in html_of(at)
+    assert len(_charts(at)) == 1

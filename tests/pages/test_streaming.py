@@ -20,6 +20,7 @@ from certirag.proof.certificate import AnswerRecord
 from certirag.render import certify
 from ui import services
 from ui.ask import ANSWER
+from ui.run import TIMED
 
 VERIFIED, UNVERIFIED = "✅ Verified", "⚠️ Unverified"
 BEING_WRITTEN = "The answer is being written."
@@ -129,6 +130,17 @@ def test_a_log_that_refuses_half_way_leaves_what_was_recorded(open_page, streame
         assert "This answer was not finished" in html_of(at)
         assert "<img" not in html_of(at)
         assert BEING_WRITTEN not in html_of(at)
+
+
+def test_a_written_answer_has_the_times_of_its_parts(open_page, streamed) -> None:
+    """What was timed up to the newest part stays with it, also when it goes no further."""
+    streamed(_part(1), _part(3), AuditError("the log is full"))
+    at = _asked(open_page, mode="debug")
+    ((trace_id, times),) = at.session_state["stage_times"]
+    assert trace_id == "a" * 32
+    assert [stage for stage, _ in times] == list(TIMED["write"][2:4])
+    assert all(seconds >= 0 for _, seconds in times)
+    assert "Writing and checking the rest" in html_of(at)
 
 
 def test_a_log_that_refuses_at_once_shows_no_answer(open_page, streamed) -> None:

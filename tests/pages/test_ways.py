@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+from functools import partial
+
 import pytest
 from builders import answer_export, hostile_record
 from gate_cases import export
 from page_stage import STATEMENTS, captions_of, html_of, ours_of
 from test_audit import log  # noqa: F401  # a fixture
+
+import ui.times
+from ui.ask import ANSWER
+from ui.times import NO_TIMES, StageClock, keep_times
 
 HEADING = "From claim to document"
 
@@ -61,11 +68,98 @@ def test_the_claims_of_one_stage_are_shown_alone(open_page) -> None:
     assert "No claim failed at this stage." in captions_of(at)
 
 
-def test_no_stage_has_a_time(open_page) -> None:
-    """The record holds none, so none is shown."""
-    html = html_of(_asked(open_page, mode="debug"))
-    assert " ms" not in html
-    assert "seconds" not in html
+def _times(at) -> list[list[str]]:
+    """Return the cells of the table of times, row by row; [] where there is none."""
+    tables = [e.proto.body for e in at.get("html") if '<th scope="col">Share</th>' in e.proto.body]
+    return [
+        [cell.split("</span>")[0].split(">")[-1] for cell in row.split("<td>")[1:]]
+        for table in tables
+        for row in table.split("<tr>")[2:]
+    ]
+
+
+def _tell(stage, monkeypatch, *told: tuple[float, int]) -> None:
+    """Let the fake pipeline tell stages, each (seconds since the last, units done)."""
+    import ui.run
+
+    now = [0.0]
+    monkeypatch.setattr(ui.run, "StageClock", partial(StageClock, lambda: now[0]))
+    answer = stage.answer
+
+    def slow(*given, progress, **named):
+        now[0] += 60  # waiting for others
+        for seconds, done in told[:-1]:
+            progress("**a line**", done, 5)
+            now[0] += seconds
+        signed = answer(*given, progress=lambda *_: progress("x", told[-1][1], 5), **named)
+        now[0] += told[-1][0]
+        return signed
+
+    monkeypatch.setattr(stage, "answer", slow)
+    monkeypatch.setattr(ui.run, "verify_draft", slow)
+
+
+def test_each_stage_has_its_time_on_the_page_that_asked(open_page, stage, monkeypatch) -> None:
+    """Seconds between what was told, with shares; waiting for others is no stage."""
+    _tell(stage, monkeypatch, (0.3, 1), (0.62, 2), (1.9, 3), (0.004, 5))
+    at = _asked(open_page, mode="debug")
+    assert _times(at) == [
+        ["Search", "0.3 s", "11 %"],
+        ["Choosing sentences", "0.6 s", "22 %"],
+        ["Checking claims", "1.9 s", "67 %"],
+        ["Decision and record", "under 0.1 s", "under 1 %"],
+        ["Together", "2.8 s", "100 %"],
+    ]
+    assert "search 0.3 s · choosing sentences 0.6 s · checking claims 1.9 s" in html_of(at)
+    assert NO_TIMES not in captions_of(at)
+    assert pickle.dumps(at.session_state["stage_times"])
+    at.run()
+    assert len(_times(at)) == 5
+
+
+def test_a_checked_draft_has_its_own_stages(open_page, stage, monkeypatch) -> None:
+    """What is told of one stage in two steps is one row."""
+    _tell(stage, monkeypatch, (0.5, 1), (1.0, 3), (1.0, 4), (0.5, 5))
+    at = open_page("draft", mode="debug")
+    at.text_area(key="draft").set_value("Leave is 27 days.")
+    next(button for button in at.button if button.label == "Check").click().run()
+    assert [row[:2] for row in _times(at)] == [
+        ["Splitting the draft", "0.5 s"],
+        ["Checking claims", "2.0 s"],
+        ["Decision and record", "0.5 s"],
+        ["Together", "3.0 s"],
+    ]
+
+
+def test_another_answer_has_not_the_times_of_this_one(open_page, stage, monkeypatch) -> None:
+    """An answer read back has none, whatever was timed before; the page says why."""
+    _tell(stage, monkeypatch, (0.3, 1), (0.3, 5))
+    at = _asked(open_page, mode="debug")
+    assert _times(at)
+    at.session_state[ANSWER] = answer_export(STATEMENTS, trace_id="b" * 32)
+    at.run()
+    assert _times(at) == []
+    assert NO_TIMES in captions_of(at)
+
+
+def test_a_session_keeps_the_newest_times_only(monkeypatch) -> None:
+    """However many answers there are, it holds so many and no more."""
+    state = {}
+    monkeypatch.setattr(ui.times.st, "session_state", state)
+    monkeypatch.setattr(ui.times, "MOST_TIMED", 3)
+    for number in (1, 2, 3, 1, 4):
+        keep_times(f"{number:032x}", (("search", float(number)),))
+    assert [one for one, _ in state["stage_times"]] == [f"{number:032x}" for number in (3, 1, 4)]
+
+
+def test_times_that_are_no_times_are_none() -> None:
+    """A run that told no stage has no table, and no share of nothing is a fault."""
+    ticks = iter([0.0, 5.0, 5.0, 6.0, 6.0])
+    clock = StageClock(lambda: next(ticks))
+    assert clock.taken() == ()
+    clock.tell("search")
+    assert clock.taken() == (("search", 1.0),)
+    assert ui.times._share(0.0, 0.0) == "under 1 %"
 
 
 def test_hostile_texts_stay_text_on_the_way(open_page, stage) -> None:
@@ -94,6 +188,8 @@ def test_the_audit_page_draws_ways_when_asked(log, open_page) -> None:  # noqa: 
     assert not at.exception
     assert HEADING in _headings(at)
     assert "failed at verification" in html_of(at)
+    assert NO_TIMES in captions_of(at)
+    assert _times(at) == []
 
 
 def test_contradicted_claims_stay_out_of_the_audit_page_s_ways(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from certirag.core.generation import ModelIdentity
 from certirag.ports import Judgement, Pair
 from certirag.settings import read_settings
 from certirag.verification.lexical import scoring
-from certirag.verification.measured import read_measurements
-from training.badges import BadgeCount, LabelledRow, count_badges, each_check, main
+from certirag.verification.measured import AtThreshold, read_measurements
+from training.badges import BadgeCount, LabelledRow, count_badges, each_check, main, measure_set
 
 _DOCUMENT = "The old mill of Corrant was sold in 1987. Its wheel is made of oak."
 
@@ -40,8 +41,8 @@ def _rows() -> list[LabelledRow]:
 def test_a_credulous_verifier_is_caught_by_the_count_and_the_gate_still_reads_numbers() -> None:
     """The false statement gets a wrong badge; the wrong year gets none, whatever the score."""
     settings = read_settings({})
-    found = count_badges(
-        _rows(), _Credulous(), load_policy("base-1"), make_splitter("rules"), settings
+    (found,) = count_badges(
+        _rows(), _Credulous(), [load_policy("base-1")], make_splitter("rules"), settings
     )
     assert found == BadgeCount(badges=2, wrong=1, asked=1, whole=1)
 
@@ -49,8 +50,8 @@ def test_a_credulous_verifier_is_caught_by_the_count_and_the_gate_still_reads_nu
 def test_a_badge_on_the_true_part_of_a_row_is_not_wrong() -> None:
     """Only a badge whose text holds the untrue words counts against the gate."""
     row = LabelledRow("", _DOCUMENT, "The wheel is made of oak.", entailed=False, false="steel")
-    found = count_badges(
-        [row], _Credulous(), load_policy("base-1"), make_splitter("rules"), read_settings({})
+    (found,) = count_badges(
+        [row], _Credulous(), [load_policy("base-1")], make_splitter("rules"), read_settings({})
     )
     assert (found.badges, found.wrong) == (1, 0)
 
@@ -62,8 +63,49 @@ def test_of_a_row_with_several_claims_nobody_knows_which_is_wrong() -> None:
     settings, policy = read_settings({}), load_policy("base-1")
     for text, counted in ((half, (0, 0)), (both, (1, 1))):
         row = LabelledRow("", _DOCUMENT, text, entailed=False)
-        found = count_badges([row], _Credulous(), policy, make_splitter("rules"), settings)
+        (found,) = count_badges([row], _Credulous(), [policy], make_splitter("rules"), settings)
         assert (found.badges, found.wrong) == counted
+
+
+class _Doubting(_Credulous):
+    """Finds each claim entailed the more surely the longer it is, and counts what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Pair] = []
+
+    def judge(self, pairs: list[Pair]) -> list[Judgement]:
+        """Give a score of the claim's length alone."""
+        self.asked += pairs
+        scores = [0.96 if len(pair.claim) > 35 else 0.88 for pair in pairs]
+        return [Judgement("entailed", score, 1 - score, 0.0) for score in scores]
+
+
+def test_other_thresholds_are_decided_from_one_measuring() -> None:
+    """Each policy is counted at the grid and at its own threshold; the verifier is asked once."""
+    settings, split = read_settings({}), make_splitter("rules")
+    own = replace(load_policy("base-1"), name="own", tau_entail=0.87)
+    strict = replace(own, name="strict", tau_entail=0.95)
+    rows = [
+        LabelledRow("", _DOCUMENT, "The wheel of the mill is made of oak.", entailed=True),
+        LabelledRow("", _DOCUMENT, "The mill was sold quickly.", entailed=False),
+        LabelledRow("", _DOCUMENT, "The wheel is made of oak.", entailed=True),
+    ]
+    alone, both = _Doubting(), _Doubting()
+    count_badges(rows, alone, [own], split, settings)
+    first, second = measure_set(("rows", "Rows."), rows, both, [own, strict], split, settings)
+    assert alone.asked
+    assert both.asked == alone.asked
+    assert (first.badges, first.wrong, first.true_rows) == (3, 1, 2)
+    assert (second.badges, second.wrong, second.true_rows) == (1, 0, 2)
+    for measurement in (first, second):
+        for at in measurement.thresholds:
+            trial = replace(measurement.policy, tau_entail=at.tau_entail)
+            (n,) = count_badges(rows, _Doubting(), [trial], split, settings)
+            assert (at.badges, at.wrong, at.covered) == (n.badges, n.wrong, n.whole)
+    assert first.at(0.87) == AtThreshold(0.87, 3, 1, 2)
+    assert first.at(0.9) == AtThreshold(0.9, 1, 0, 1)
+    assert first.at(0.99) == AtThreshold(0.99, 0, 0, 0)
+    assert second.at(0.87) is None
 
 
 def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Path) -> None:
@@ -80,6 +122,21 @@ def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Pat
     verifier = make_verifier(settings.verifier)
     assert measurement.verifier == verifier.identity.sha256
     assert (measurement.badges, measurement.wrong) == (1, 0)
+    assert measurement.true_rows == 2
+    assert measurement.thresholds
+
+
+def test_the_command_measures_several_policies_and_keeps_other_sets(tmp_path: Path) -> None:
+    """One run, a measurement for each policy; what the file held of another set stays."""
+    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "measured.json"
+    said = "The old mill of Corrant was sold in 1987."
+    row = {"premise": _DOCUMENT, "hypothesis": said, "label": "entailed"}
+    pairs.write_text(json.dumps(row), encoding="utf-8")
+    words = ["--pairs", str(pairs), "--description", "One.", "--out", str(out), "--name"]
+    assert main([*words, "a", "--policy", "strict-1"]) == 0
+    assert main([*words, "b", "--policy", "strict-1", "strict-2"]) == 0
+    found = [(one.set_name, one.policy.name) for one in read_measurements(out)]
+    assert found == [("a", "strict-1"), ("b", "strict-1"), ("b", "strict-2")]
 
 
 def test_what_each_check_is_worth_is_counted_and_all_are_there_again() -> None:
@@ -115,7 +172,7 @@ def test_a_premise_in_markdown_has_its_sections() -> None:
         "", "# Lido\n\n## Prices\n\nA swim costs £4.", "A swim costs £4.", entailed=True
     )
     count_badges(
-        [row], Listening(), load_policy("base-1"), make_splitter("rules"), read_settings({})
+        [row], Listening(), [load_policy("base-1")], make_splitter("rules"), read_settings({})
     )
     first = asked[0]
     assert first.evidence == "A swim costs £4."
