@@ -66,6 +66,27 @@ def differences(claim: str, passage: str) -> Differences:
     )
 
 
+def standing_against(one: str, other: str) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """Return the places in *one* and in *other* of the figures and names that each has otherwise."""
+    return differences(other, one).in_passage, differences(one, other).in_passage
+
+
+def contrast(one: str, other: str) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """Return the places to mark in two texts that stand against each other.
+
+    Their figures and names that differ; where none do, the words that each alone has, if most of
+    its words are shared: to mark most of a text would say nothing.
+    """
+    figures = standing_against(one, other)
+    if any(figures) or max(len(one), len(other)) > MAX_LENGTH:
+        return figures
+    ours, theirs = list(_words(one)), list(_words(other))
+    lone = [_lone(ours, theirs), _lone(theirs, ours)]
+    if any(2 * len(found) > len(words) for found, words in zip(lone, (ours, theirs), strict=True)):
+        return (), ()
+    return tuple(lone[0]), tuple(lone[1])
+
+
 def figure_against(claim: str, passage: str) -> tuple[Quantity, Quantity] | None:
     """Return the claim's one wrong figure and the one of *passage* that can stand for it, or None."""
     if max(len(claim), len(passage)) > MAX_LENGTH:
@@ -97,6 +118,17 @@ def lone_name(claim: str, passage: str) -> str:
             runs.append([(start, end)])
     named = set(_names(read_sentence(claim)))
     return next((claim[run[0][0] : run[-1][1]] for run in runs if named & set(run)), "")
+
+
+def shared_words(one: str, other: str) -> float:
+    """Return which part of the words of the longer text the other has too, 0 to 1."""
+    ours, theirs = ({word for word, _ in _words(text)} for text in (one, other))
+    return len(ours & theirs) / max(len(ours), len(theirs), 1)
+
+
+def _lone(words: Iterable[tuple[str, Place]], others: Iterable[tuple[str, Place]]) -> list[Place]:
+    said = {word for word, _ in others} | _ARTICLES
+    return [place for word, place in words if word not in said]
 
 
 def _stands_in(figure: Quantity, other: Sentence) -> bool:
