@@ -9,7 +9,7 @@ import streamlit as st
 
 from certirag.core.policy import Policy
 from certirag.errors import CertificateError
-from certirag.render import NOTICE, Mode, Presentation, file_name, present, sources_of
+from certirag.render import NOTICE, Mode, Presentation, present, sources_of
 from certirag.render.draft_text import DRAFT, draft_lines, headline_of, is_under_way
 from ui import debug, drawer, run, taking
 from ui.abstention import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 _SAID_FIRST: Final = frozenset({"RELATED_ONLY", "PARTLY_ANSWERED"})
-_BROKEN: Final = "This record does not hold, so nothing of it is shown: "
+BROKEN: Final = "This record does not hold, so nothing of it is shown: "
 
 
 def show_answer(
@@ -54,10 +54,10 @@ def show_answer(
     try:
         presentation = present(export, mode, trusted=trusted, floor=floor)
     except CertificateError as error:
-        draw_text(f"{_BROKEN}{error}", "error")
+        draw_text(f"{BROKEN}{error}", "error")
         return
     with st.container(key="answer"):
-        _draw_otherwise(presentation, floor, corpus)
+        draw_otherwise(presentation, floor, corpus)
         if of_draft and presentation.draft is not None:
             draw_checked(presentation, presentation.draft)
         # What was broken off before its first badge says nothing about the evidence.
@@ -77,7 +77,7 @@ def show_answer(
     drawer.open_if_asked(presentation, corpus)
 
 
-def _draw_otherwise(presentation: Presentation, chosen: Policy, corpus: CorpusLike | None) -> None:
+def draw_otherwise(presentation: Presentation, chosen: Policy, corpus: CorpusLike | None) -> None:
     """Say where an answer was made otherwise than what is chosen above it now."""
     of = presentation.record
     if corpus is not None and of.retrieval.settings.get("corpus") != corpus.fingerprint:
@@ -149,14 +149,7 @@ def _draw_footer(presentation: Presentation, export: bytes, key: str) -> None:
     if presentation.probe is not None:
         draw_text(f"Planted errors: {presentation.probe.sentence}", "note")
     with st.container(horizontal=True, vertical_alignment="center", key="footer"):
-        taking.draw_taking(presentation)
-        st.download_button(
-            "Download audit JSON",
-            data=export,
-            file_name=file_name(presentation, "json"),
-            mime="application/json",
-            on_click="ignore",
-        )
+        taking.draw_taking(presentation, export)
         if key and presentation.probe is None and presentation.summary.verified:
             st.button(
                 "Plant errors in this answer",

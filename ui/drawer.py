@@ -55,24 +55,28 @@ class SourceLike(Protocol):
     def page(self) -> int | None: ...
 
 
-def ask_to_open(claim_id: str) -> None:
-    """Ask for the drawer of *claim_id* on this run (a button's callback)."""
-    st.query_params[_PARAM] = claim_id
+def ask_to_open(claim_id: str, place: str = "") -> None:
+    """Ask for the drawer of *claim_id* on this run (a button's callback), of the answer at *place*."""
+    st.query_params[_PARAM] = place + claim_id
 
 
-def open_if_asked(presentation: Presentation, corpus: CorpusLike | None = None) -> None:
-    """Open the drawer when the URL names a claim that this answer draws; else do nothing.
+def open_if_asked(
+    presentation: Presentation, corpus: CorpusLike | None = None, place: str = ""
+) -> bool:
+    """Open the drawer when the URL names a claim that this answer draws; say whether it did.
 
     *corpus* is the index that is open beside the answer, where there is one: its documents may
-    have changed since.
+    have changed since. *place* tells apart the answers of one page, which has one drawer.
     """
     asked = st.query_params.get(_PARAM, "")
-    chips = {chip.claim_id: chip for chip in (*presentation.shown, *presentation.folded)}
+    drawn = (*presentation.shown, *presentation.folded)
+    chips = {place + chip.claim_id: chip for chip in drawn}
     if asked not in chips:
-        return
+        return False
     sides = _sides(chips[asked], presentation)
     drawer = _wide_drawer if sides.nearest and sides.against else _drawer
     drawer(chips[asked], presentation, corpus)
+    return True
 
 
 def place_in(source: SourceLike) -> str:
