@@ -21,6 +21,7 @@ from ui.abstention import (
 )
 from ui.checked import draw_checked
 from ui.claims import draw_claim, draw_folded, numbers_of
+from ui.compared_policies import draw_other_policy
 from ui.contract_text import PLANT_HELP
 from ui.inert import draw_facts, draw_lines, draw_text
 from ui.located import CorpusLike
@@ -47,7 +48,7 @@ def show_answer(
     """Draw what *mode* shows of *export*; every badge is derived again on each call.
 
     A record that does not hold shows one plain line and nothing else. *key* is where the session
-    keeps the export; with it the footer offers to plant errors in the answer. *corpus* is the index
+    keeps the export; with it the page offers to plant errors in the answer, and another policy. *corpus* is the index
     that is open beside it: the drawer looks there for what it quotes. *ways* draws how each claim
     was decided, as Debug does.
     """
@@ -73,6 +74,8 @@ def show_answer(
             debug.draw_debug(presentation)
         elif ways:
             draw_ways(presentation)
+        if key and not of_draft:
+            draw_other_policy(presentation)
         _draw_footer(presentation, export, key)
     drawer.open_if_asked(presentation, corpus)
 
