@@ -3,49 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
-from builders import hostile_strings
-from gate_cases import CLAIM, POLICY, TRUSTED, chunk, export, record, result, score
+from builders import disputed_record, hostile_strings
+from gate_cases import TRUSTED, export, record
 from page_stage import html_of
 from streamlit.testing.v1 import AppTest
 
-from certirag.core.text import SpanRef
-from certirag.proof.certificate import AnswerRecord, RetrievalRecord
-from certirag.render import certify
-
-FOUR = "A lost laptop is reported within 4 hours."
-DAY = "A lost laptop is reported within 24 hours."
-
-
-def disputed(
-    one: str = FOUR, other: str = DAY, titles: tuple[str, str] = ("Security 2024", "Reports 2023")
-) -> AnswerRecord:
-    """Return a record of two claims, each a sentence of one document that the other opposes."""
-    sides = [chunk(f"{text} Call.", f"doc{n}", text) for n, text in enumerate((one, other))]
-    chunks = tuple(
-        replace(of, source=replace(of.source, title=title))
-        for of, title in zip(sides, titles, strict=True)
-    )
-    claims, results = [], []
-    for number, (own, against) in enumerate((chunks, chunks[::-1]), 1):
-        claim = replace(CLAIM, id=f"c{number}", text=own.spans[0].sentence)
-        opposed = score(against, claim=claim, entailed=0.02, neutral=0.08, contradicted=0.9)
-        found = result(own, claim)
-        ref = SpanRef(against.chunk_id, "s1")
-        claims.append(claim)
-        results.append(replace(found, all_scores=(*found.all_scores, opposed), opposing=(ref,)))
-    decisions, summary = certify(claims, results, chunks, POLICY)
-    whole = record()
-    return replace(
-        whole,
-        claim_ir=replace(whole.claim_ir, claims=tuple(claims)),
-        retrieval=RetrievalRecord("How fast?", chunks),
-        verification=tuple(results),
-        decisions=decisions,
-        answer=summary,
-    )
+from certirag.proof.certificate import AnswerRecord
 
 
 def _page(data, trusted) -> None:
@@ -78,7 +43,7 @@ def _quotes(block) -> str:
 )
 def test_both_sides_stand_beside_each_other(claim, own, other) -> None:
     """Left what speaks for the claim, right what speaks against it, each marked and dated."""
-    at = _drawn(disputed(), claim)
+    at = _drawn(disputed_record(), claim)
     dialog = at.get("dialog")[0]
     left, right = (_quotes(column) for column in dialog.get("column")[-2:])
     assert f'<strong class="cr-differs">{own}</strong>' in left
@@ -104,7 +69,7 @@ def test_a_claim_that_nothing_speaks_against_has_one_side() -> None:
 
 def test_the_page_tells_a_disagreement_once() -> None:
     """Two quotations beside each other, not four."""
-    at = _drawn(disputed())
+    at = _drawn(disputed_record())
     page = html_of(at)
     assert len(re.findall(r"<blockquote", page)) == 2
     assert page.count("cr-differs") == 2
@@ -115,7 +80,7 @@ def test_hostile_sides_are_inert(name, text) -> None:
     """Whatever stands in the two documents and their titles, only our own marks are markup."""
     if not text.strip():
         return
-    html = _quotes(_drawn(disputed(text, f"{text} 30 days", (text, text)), "c1"))
+    html = _quotes(_drawn(disputed_record(text, f"{text} 30 days", (text, text)), "c1"))
     for quote in re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", html, re.DOTALL):
         assert set(re.findall(r"<(\w+)", quote)) <= {"mark", "strong"}, name
         assert not re.search("[✅✔☑\u202a-\u202e\u2066-\u2069\u200b]", quote)
