@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from gate_cases import KEY, POLICY, chunk, export, located, record, result, score
+from gate_cases import CLAIM, KEY, POLICY, chunk, export, located, record, result, score
 
 from certirag.core.claim import Claim, ClaimIR
 from certirag.core.policy import Policy
@@ -25,6 +25,9 @@ FACTS = (
     "Carried-over days expire on 31 March of the following year.",
     "The travel desk answers requests within two working days.",
 )
+
+
+SIDES = ("A lost laptop is reported within 4 hours.", "A lost laptop is reported within 24 hours.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,37 @@ def draft_record(statements: Sequence[Statement], *, draft: str = "") -> AnswerR
         claims.append(replace(claim, draft_start=start, draft_end=at))
     claim_ir = replace(of.claim_ir, claims=tuple(claims), draft=draft, generator="draft")
     return replace(of, claim_ir=claim_ir)
+
+
+def disputed_record(
+    one: str = SIDES[0],
+    other: str = SIDES[1],
+    titles: tuple[str, str] = ("Security 2024", "Reports 2023"),
+) -> AnswerRecord:
+    """Return a record of two claims, each a sentence of one document that the other opposes."""
+    sides = [chunk(f"{text} Call.", f"doc{n}", text) for n, text in enumerate((one, other))]
+    chunks = tuple(
+        replace(of, source=replace(of.source, title=title))
+        for of, title in zip(sides, titles, strict=True)
+    )
+    claims, results = [], []
+    for number, (own, against) in enumerate((chunks, chunks[::-1]), 1):
+        claim = replace(CLAIM, id=f"c{number}", text=own.spans[0].sentence)
+        opposed = score(against, claim=claim, entailed=0.02, neutral=0.08, contradicted=0.9)
+        found = result(own, claim)
+        ref = SpanRef(against.chunk_id, "s1")
+        claims.append(claim)
+        results.append(replace(found, all_scores=(*found.all_scores, opposed), opposing=(ref,)))
+    decisions, summary = certify(claims, results, chunks, POLICY)
+    whole = record()
+    return replace(
+        whole,
+        claim_ir=replace(whole.claim_ir, claims=tuple(claims)),
+        retrieval=RetrievalRecord("How fast?", chunks),
+        verification=tuple(results),
+        decisions=decisions,
+        answer=summary,
+    )
 
 
 def answer_export(statements: Sequence[Statement], **changes: object) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
 
 from certirag.core.judgement import Reference, Suggestion
 from certirag.render import Mode, Presentation, oddities
+from certirag.render.differences import contrast
 from certirag.render.draft_text import end_line, is_broken_off
 from certirag.render.judgement_text import (
     DISAGREEMENT,
@@ -67,16 +69,28 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
 
 
 def draw_conflicts(presentation: Presentation) -> None:
-    """Draw what documents say against each other: both sides, neither with a badge."""
+    """Draw what documents say against each other: both sides beside each other, neither with a badge."""
     for number, conflict in enumerate(presentation.conflicts, 1):
         with st.container(key=f"conflict-{number}", gap="xsmall"):
             if presentation.summary.decision != "REJECT":
                 st.caption(DISAGREEMENT)
-            for at, side in enumerate(conflict.sides):
-                newer = ["Newer, by its title"] if at == conflict.newest else []
-                page = [] if side.page is None else [f"Page {side.page}"]
-                facts = [*newer, *page, *([side.section] if side.section else [])]
-                draw_quote(side.quote, (), title=side.title, facts=facts)
+            one, other = conflict.halves
+            newest = conflict.newest
+            columns = st.columns(2, gap="small")
+            with columns[0], st.container(gap="xsmall"):
+                _draw_sides(one, other[0], newest)
+            with columns[1], st.container(gap="xsmall"):
+                _draw_sides(other, one[0], newest - len(one))
+
+
+def _draw_sides(sides: Sequence[Reference], against: Reference, newest: int) -> None:
+    """Draw what says one thing, marked where *against* has it otherwise."""
+    for at, side in enumerate(sides):
+        newer = ["Newer, by its title"] if at == newest else []
+        page = [] if side.page is None else [f"Page {side.page}"]
+        facts = [*newer, *page, *([side.section] if side.section else [])]
+        differing, _ = contrast(side.quote, against.quote)
+        draw_quote(side.quote, (), title=side.title, facts=facts, differing=differing)
 
 
 def _draw_broken_off(presentation: Presentation) -> None:

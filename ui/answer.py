@@ -9,7 +9,7 @@ import streamlit as st
 
 from certirag.core.policy import Policy
 from certirag.errors import CertificateError
-from certirag.render import NOTICE, Mode, Presentation, file_name, present, sources_of
+from certirag.render import NOTICE, Mode, Presentation, present, sources_of
 from certirag.render.draft_text import DRAFT, draft_lines, headline_of, is_under_way
 from ui import debug, drawer, run, taking
 from ui.abstention import (
@@ -21,6 +21,7 @@ from ui.abstention import (
 )
 from ui.checked import draw_checked
 from ui.claims import draw_claim, draw_folded, numbers_of
+from ui.compared_policies import draw_other_policy
 from ui.contract_text import PLANT_HELP
 from ui.inert import draw_facts, draw_lines, draw_text
 from ui.located import CorpusLike
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 _SAID_FIRST: Final = frozenset({"RELATED_ONLY", "PARTLY_ANSWERED"})
-_BROKEN: Final = "This record does not hold, so nothing of it is shown: "
+BROKEN: Final = "This record does not hold, so nothing of it is shown: "
 
 
 def show_answer(
@@ -47,17 +48,17 @@ def show_answer(
     """Draw what *mode* shows of *export*; every badge is derived again on each call.
 
     A record that does not hold shows one plain line and nothing else. *key* is where the session
-    keeps the export; with it the footer offers to plant errors in the answer. *corpus* is the index
+    keeps the export; with it the page offers to plant errors in the answer, and another policy. *corpus* is the index
     that is open beside it: the drawer looks there for what it quotes. *ways* draws how each claim
     was decided, as Debug does.
     """
     try:
         presentation = present(export, mode, trusted=trusted, floor=floor)
     except CertificateError as error:
-        draw_text(f"{_BROKEN}{error}", "error")
+        draw_text(f"{BROKEN}{error}", "error")
         return
     with st.container(key="answer"):
-        _draw_otherwise(presentation, floor, corpus)
+        draw_otherwise(presentation, floor, corpus)
         if of_draft and presentation.draft is not None:
             draw_checked(presentation, presentation.draft)
         # What was broken off before its first badge says nothing about the evidence.
@@ -73,11 +74,13 @@ def show_answer(
             debug.draw_debug(presentation)
         elif ways:
             draw_ways(presentation)
+        if key and not of_draft:
+            draw_other_policy(presentation)
         _draw_footer(presentation, export, key)
     drawer.open_if_asked(presentation, corpus)
 
 
-def _draw_otherwise(presentation: Presentation, chosen: Policy, corpus: CorpusLike | None) -> None:
+def draw_otherwise(presentation: Presentation, chosen: Policy, corpus: CorpusLike | None) -> None:
     """Say where an answer was made otherwise than what is chosen above it now."""
     of = presentation.record
     if corpus is not None and of.retrieval.settings.get("corpus") != corpus.fingerprint:
@@ -149,14 +152,7 @@ def _draw_footer(presentation: Presentation, export: bytes, key: str) -> None:
     if presentation.probe is not None:
         draw_text(f"Planted errors: {presentation.probe.sentence}", "note")
     with st.container(horizontal=True, vertical_alignment="center", key="footer"):
-        taking.draw_taking(presentation)
-        st.download_button(
-            "Download audit JSON",
-            data=export,
-            file_name=file_name(presentation, "json"),
-            mime="application/json",
-            on_click="ignore",
-        )
+        taking.draw_taking(presentation, export)
         if key and presentation.probe is None and presentation.summary.verified:
             st.button(
                 "Plant errors in this answer",

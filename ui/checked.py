@@ -35,22 +35,35 @@ def draw_checked(presentation: Presentation, draft: CheckedDraft) -> None:
                 draw_text(lowered, "note", max_lines=4)
         text, claims = st.columns([11, 10], gap="medium")
         with text, st.container(key="marked", gap="xsmall"):
-            st.caption("The draft, with a mark where it is sure which words a statement has")
-            badges = {one.badge.kind: one.badge for one in draft.statements if one.counted}
-            draw_draft(draft.text, draft.stretches(), badges.values())
-            if any(one.words and not one.literal for one in draft.statements):
-                st.caption("Dotted line: the statement was read from these words; see its wording.")
+            draw_marked(draft)
         with claims, st.container(key="statements"):
-            _draw_claims(presentation, draft)
+            draw_statements(presentation, draft)
         draw_conflicts(presentation)
-        if draft.lacks:
-            st.caption("What else to know")
-            draw_lines(draft.lacks)
+        draw_lacks(draft)
         draw_suggestions(presentation, of_draft=True)
 
 
-def _draw_claims(presentation: Presentation, draft: CheckedDraft) -> None:
-    """Draw what the mode shows, folds and hides; of the last the draft's own words, no chip."""
+def draw_marked(draft: CheckedDraft) -> None:
+    """Draw the draft's own text with its marks, and the key to them."""
+    st.caption("The draft, with a mark where it is sure which words a statement has")
+    badges = {one.badge.kind: one.badge for one in draft.statements if one.counted}
+    draw_draft(draft.text, draft.stretches(), badges.values())
+    if any(one.words and not one.literal for one in draft.statements):
+        st.caption("Dotted line: the statement was read from these words; see its wording.")
+
+
+def draw_lacks(draft: CheckedDraft) -> None:
+    """Draw what else there is to know of the draft, if anything is."""
+    if draft.lacks:
+        st.caption("What else to know")
+        draw_lines(draft.lacks)
+
+
+def draw_statements(presentation: Presentation, draft: CheckedDraft, place: str = "") -> None:
+    """Draw what the mode shows, folds and hides; of the last the draft's own words, no chip.
+
+    *place* tells apart the drafts of one page.
+    """
     numbered, sources = numbers_of(presentation), sources_of(presentation)
 
     def number(chip: Chip) -> int:
@@ -61,21 +74,21 @@ def _draw_claims(presentation: Presentation, draft: CheckedDraft) -> None:
     hidden = [one for one in draft.statements if one.number not in drawn]
     st.caption("Its statements, one by one")
     for one in hidden[:MOST]:
-        with st.container(key=f"claim-hidden-{one.number}", gap="xsmall"):
+        with st.container(key=f"claim-hidden-{one.number}{place}", gap="xsmall"):
             draw_number(one.number)
             draw_text(one.words or "This statement has no words of its own.", "claim")
             draw_text(one.against or "The documents contradict it.", "reason", max_lines=4)
     if hidden:
         st.caption("The documents contradict these. Debug shows the evidence.")
     for chip in shown:
-        draw_claim(chip, number(chip), sources, numbered=True)
+        draw_claim(chip, number(chip), sources, numbered=True, place=place)
     if folded and presentation.mode is Mode.STRICT:
         with st.expander(f"What we could not verify ({len(presentation.folded):d})"):
             for chip in folded:
-                draw_claim(chip, number(chip), sources, numbered=True)
+                draw_claim(chip, number(chip), sources, numbered=True, place=place)
     else:
         for chip in folded:
-            draw_folded(chip, number(chip), sources)
+            draw_folded(chip, number(chip), sources, place)
     rest = len(draft.statements) - len(shown) - len(folded) - len(hidden[:MOST])
     if rest:
         st.caption(f"{rest:d} more are marked in the draft and not listed.")

@@ -20,27 +20,32 @@ def numbers_of(presentation: Presentation) -> dict[int, int]:
 
 
 def draw_claim(
-    chip: Chip, number: int, sources: Sequence[Source], *, numbered: bool = False
+    chip: Chip,
+    number: int,
+    sources: Sequence[Source],
+    *,
+    numbered: bool = False,
+    place: str = "",
 ) -> None:
     """Draw a claim with its chip, which opens the drawer, and with its number if asked.
 
-    *sources* are those of the answer.
+    *sources* are those of the answer; *place* tells apart the answers of one page.
     """
-    with st.container(key=f"claim-{chip.badge.kind}-{number}", gap="xsmall"):
+    with st.container(key=f"claim-{chip.badge.kind}-{number}{place}", gap="xsmall"):
         if numbered:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 draw_number(number)
-                _draw_chip(chip, number)
+                _draw_chip(chip, number, place)
         else:
-            _draw_chip(chip, number)
+            _draw_chip(chip, number, place)
         draw_text(chip.text, "claim")
         _draw_below(chip, sources)
 
 
-def draw_folded(chip: Chip, number: int, sources: Sequence[Source]) -> None:
-    """Draw a claim whose text is folded behind a warning."""
-    with st.container(key=f"claim-{chip.badge.kind}-{number}", gap="xsmall"):
-        _draw_chip(chip, number)
+def draw_folded(chip: Chip, number: int, sources: Sequence[Source], place: str = "") -> None:
+    """Draw a claim whose text is folded behind a warning, of the answer at *place*."""
+    with st.container(key=f"claim-{chip.badge.kind}-{number}{place}", gap="xsmall"):
+        _draw_chip(chip, number, place)
         with st.expander(f"Claim {number:d}: show it without enough evidence"):
             draw_text(chip.text, "claim")
             _draw_below(chip, sources)
@@ -60,12 +65,12 @@ def drawn_of(chip: Chip, sources: Sequence[Source]) -> tuple[str, ...]:
     return (chip.badge.kind, chip.badge.label, chip.text, *_reasons(chip), *places)
 
 
-def _draw_chip(chip: Chip, number: int) -> None:
+def _draw_chip(chip: Chip, number: int, place: str) -> None:
     st.button(
         f"{chip.badge.label} · claim {number:d}",  # or every chip would have the same name
-        key=f"chip-{chip.badge.kind}-{number}",
+        key=f"chip-{chip.badge.kind}-{number}{place}",
         on_click=drawer.ask_to_open,
-        args=(chip.claim_id,),
+        args=(chip.claim_id, place),
     )
 
 

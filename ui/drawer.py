@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, Protocol
 
@@ -12,7 +12,8 @@ import streamlit as st
 from certirag.core.verdict import is_score
 from certirag.proof.certificate import FindingRecord
 from certirag.render import Chip, EvidenceView, Mode, Presentation, counted_sentence
-from certirag.render.differences import differences
+from certirag.render.conflicts import dates_in
+from certirag.render.differences import contrast, differences
 from ui.contract_text import PLANTED_RULE, PLANTED_TITLE, RULE_TITLES
 from ui.inert import (
     draw_claim_text,
@@ -29,6 +30,7 @@ from ui.risk import draw_risk
 
 _PARAM: Final = "claim"
 _WIDTH: Final = 560
+_WIDE: Final = 1040  # both sides of a disagreement beside each other
 _CLOSEST: Final = 2
 _MOST_WORDS: Final = 12  # of a claim that are named as missing
 _ANOTHER_RULE: Final = "Another rule"
@@ -53,21 +55,28 @@ class SourceLike(Protocol):
     def page(self) -> int | None: ...
 
 
-def ask_to_open(claim_id: str) -> None:
-    """Ask for the drawer of *claim_id* on this run (a button's callback)."""
-    st.query_params[_PARAM] = claim_id
+def ask_to_open(claim_id: str, place: str = "") -> None:
+    """Ask for the drawer of *claim_id* on this run (a button's callback), of the answer at *place*."""
+    st.query_params[_PARAM] = place + claim_id
 
 
-def open_if_asked(presentation: Presentation, corpus: CorpusLike | None = None) -> None:
-    """Open the drawer when the URL names a claim that this answer draws; else do nothing.
+def open_if_asked(
+    presentation: Presentation, corpus: CorpusLike | None = None, place: str = ""
+) -> bool:
+    """Open the drawer when the URL names a claim that this answer draws; say whether it did.
 
     *corpus* is the index that is open beside the answer, where there is one: its documents may
-    have changed since.
+    have changed since. *place* tells apart the answers of one page, which has one drawer.
     """
     asked = st.query_params.get(_PARAM, "")
-    chips = {chip.claim_id: chip for chip in (*presentation.shown, *presentation.folded)}
-    if asked in chips:
-        _drawer(chips[asked], presentation, corpus)
+    drawn = (*presentation.shown, *presentation.folded)
+    chips = {place + chip.claim_id: chip for chip in drawn}
+    if asked not in chips:
+        return False
+    sides = _sides(chips[asked], presentation)
+    drawer = _wide_drawer if sides.nearest and sides.against else _drawer
+    drawer(chips[asked], presentation, corpus)
+    return True
 
 
 def place_in(source: SourceLike) -> str:
@@ -82,6 +91,15 @@ def _forget() -> None:
 
 @st.dialog("Evidence", position="right", width=_WIDTH, on_dismiss=_forget)
 def _drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -> None:
+    _draw_drawer(chip, presentation, corpus)
+
+
+@st.dialog("Evidence", position="right", width=_WIDE, on_dismiss=_forget)
+def _wide_drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -> None:
+    _draw_drawer(chip, presentation, corpus)
+
+
+def _draw_drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -> None:
     lost = lost_evidence(chip.evidence, presentation, corpus)
     stands = _passed(chip) and not lost
     if lost:
@@ -107,8 +125,8 @@ def _draw_claim(chip: Chip, presentation: Presentation) -> None:
     if _passed(chip):
         draw_text(chip.text, "claim")
         return
-    against = _against(chip, presentation)
-    first = (*_opposing(chip), *against, *_nearest(chip, against))[:1]
+    sides = _sides(chip, presentation)
+    first = (*sides.against, *sides.nearest)[:1]
     differing = [differences(chip.text, view.span.sentence).in_claim for view in first]
     draw_claim_text(chip.text, differing[0] if differing else ())
     draw_text(chip.why.sentence, "reason", max_lines=4)
@@ -126,37 +144,67 @@ def _told(chip: Chip, finding: FindingRecord, mode: Mode) -> tuple[str, FindingR
 def _draw_evidence(
     chip: Chip, presentation: Presentation, corpus: CorpusLike | None, *, stands: bool
 ) -> None:
-    """Draw what speaks against the claim, then what it stands on or what comes nearest."""
+    """Draw what the claim stands on or what comes nearest, and what speaks against it beside that."""
     numbers = count(1)
 
-    def draw(view: EvidenceView) -> None:
+    def draw(views: Sequence[EvidenceView], others: Sequence[EvidenceView]) -> None:
         debug = presentation.mode is Mode.DEBUG
-        _draw_view(view, debug=debug, claim="" if _passed(chip) else chip.text)
-        place = place_of(view, presentation, corpus)
-        draw_place_of(view, place, corpus, offsets=debug, key=f"open-document-{next(numbers)}")
+        for view in views:
+            _draw_view(
+                view,
+                debug=debug,
+                claim="" if _passed(chip) else chip.text,
+                other=others[0].span.sentence if others else "",
+            )
+            place = place_of(view, presentation, corpus)
+            draw_place_of(view, place, corpus, offsets=debug, key=f"open-document-{next(numbers)}")
 
+    sides = _sides(chip, presentation)
+    both = sides.nearest and sides.against
+    left, right = st.columns(2, gap="medium") if both else (st.container(), st.container())
+    with left:
+        if sides.nearest and stands:
+            st.subheader("Evidence it stands on", anchor=False)
+        elif sides.nearest and _passed(chip):
+            st.subheader("Evidence it stood on", anchor=False)
+        elif sides.nearest and sides.entailed:
+            st.subheader("Evidence for it", anchor=False)
+        elif sides.nearest:
+            st.subheader("Nearest evidence for it", anchor=False)
+            st.caption("Not enough under the rules below.")
+        elif not sides.against:
+            st.caption("No passage was found for this claim.")
+        draw(sides.nearest, sides.against)
+    with right:
+        if sides.contested:
+            st.subheader("Contested: another document speaks against it", anchor=False)
+        elif sides.against:
+            st.subheader("Evidence against it", anchor=False)
+        draw(sides.against, sides.nearest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What the documents say for a claim, or nearest to it, and *against* it, the surest first.
+
+    *entailed*: what they say for it would be enough by itself. *contested*: the record names the
+    first of what is against it as another document's.
+    """
+
+    nearest: tuple[EvidenceView, ...]
+    against: tuple[EvidenceView, ...]
+    entailed: bool
+    contested: bool
+
+
+def _sides(chip: Chip, presentation: Presentation) -> _Sides:
     opposing = _opposing(chip)
-    if opposing:
-        st.subheader("Contested: another document speaks against it", anchor=False)
-    for view in opposing[:_CLOSEST]:
-        draw(view)
-    against = _against(chip, presentation)
-    if against:
-        st.subheader("Evidence against it", anchor=False)
-    for view in against:
-        draw(view)
-    nearest = _nearest(chip, [*against, *opposing])
-    if nearest and stands:
-        st.subheader("Evidence it stands on", anchor=False)
-    elif nearest and _passed(chip):
-        st.subheader("Evidence it stood on", anchor=False)
-    elif nearest:
-        st.subheader("Nearest evidence for it", anchor=False)
-        st.caption("Not enough under the rules below.")
-    elif not (against or opposing):
-        st.caption("No passage was found for this claim.")
-    for view in nearest:
-        draw(view)
+    against = (*opposing[:_CLOSEST], *_against(chip, presentation))
+    attached = [view for view in chip.evidence if view.attached]
+    speaking = {id(view) for view in (*opposing, *against)}
+    near = [view for view in attached or chip.evidence[:_CLOSEST] if id(view) not in speaking]
+    entailed = any(one.rule == "entailed" and one.passed is True for one in chip.findings)
+    return _Sides(tuple(near), against, entailed, bool(opposing))
 
 
 def _passed(chip: Chip) -> bool:
@@ -179,11 +227,6 @@ def _against(chip: Chip, presentation: Presentation) -> list[EvidenceView]:
     return [v for v in sorted(found, key=_contradicts) if v not in opposing][:_CLOSEST]
 
 
-def _nearest(chip: Chip, against: Sequence[EvidenceView]) -> list[EvidenceView]:
-    attached = [view for view in chip.evidence if view.attached]
-    return [view for view in attached or chip.evidence[:_CLOSEST] if view not in against]
-
-
 def _contradicts(view: EvidenceView) -> float:
     return -(view.score.contradicted or 0.0)
 
@@ -204,8 +247,11 @@ def _draw_scores(chip: Chip, presentation: Presentation) -> None:
         draw_text(f"Verifier's label: {result.label.replace('_', ' ')}", "note")
 
 
-def _draw_view(view: EvidenceView, *, debug: bool, claim: str) -> None:
-    """Draw a passage and, where *claim* has no badge, which of its words the passage lacks."""
+def _draw_view(view: EvidenceView, *, debug: bool, claim: str, other: str) -> None:
+    """Draw a passage and, where *claim* has no badge, which of its words the passage lacks.
+
+    Where *other*, a sentence that stands against it, has it otherwise is marked too.
+    """
     source, rank, start = view.chunk.source, view.chunk.retrieval.rank, view.span.start
     found = [
         f"Chunk {view.chunk.chunk_id}",
@@ -214,17 +260,20 @@ def _draw_view(view: EvidenceView, *, debug: bool, claim: str) -> None:
         f"Contradiction {_number(view.score.contradicted)}",
     ]
     differ = differences(claim, view.span.sentence)
+    beside, _ = contrast(view.span.sentence, other) if other else ((), ())
+    dates = dates_in(source.title)
     draw_quote(
         view.chunk.text,
         [(view.span.start, view.span.end)],
         title=source.title,
         facts=[
+            *([f"Dated {dates[0]}, by its title"] if len(dates) == 1 else []),
             *([f"Page {source.page}"] if source.page is not None else []),
             *([source.section] if source.section else []),
             *(found if debug else []),
             *([] if view.span.visible else ["Hidden from readers: no evidence"]),
         ],
-        differing=[(start + first, start + last) for first, last in differ.in_passage],
+        differing=[(start + first, start + last) for first, last in {*differ.in_passage, *beside}],
     )
     if differ.missing:
         rest = ["…"] if len(differ.missing) > _MOST_WORDS else []

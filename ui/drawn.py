@@ -35,7 +35,20 @@ class StatementLike(Protocol):
     def counted(self) -> bool: ...
 
     @property
+    def words(self) -> str: ...
+
+    @property
     def remark(self) -> str: ...
+
+
+class QuotedLike(Protocol):
+    """A statement of a draft, with the code points of its words that another draft has otherwise."""
+
+    @property
+    def statement(self) -> StatementLike: ...
+
+    @property
+    def differing(self) -> Sequence[tuple[int, int]]: ...
 
 
 class StretchLike(Protocol):

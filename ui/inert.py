@@ -25,7 +25,7 @@ from certirag.render import (
 )
 
 if TYPE_CHECKING:
-    from ui.drawn import BadgeLike, FindingLike, ShapeLike, StatementLike, StretchLike
+    from ui.drawn import BadgeLike, FindingLike, QuotedLike, ShapeLike, StatementLike, StretchLike
 
 Markup = NewType("Markup", str)
 # What a text is to the reader; each is a class in assets/style.css.
@@ -272,7 +272,7 @@ def draw_facts(pairs: Iterable[tuple[str, str]]) -> None:
     _put(Markup(f'<dl class="cr-dl">{_ready(Markup(rows))}</dl>'))
 
 
-def draw_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def draw_table(headers: Sequence[str], rows: Iterable[Sequence[str | QuotedLike]]) -> None:
     """Draw a plain table; every cell is inert, numbers have no colour."""
     head = "".join(f'<th scope="col">{inert_html(header)}</th>' for header in headers)
     body = "".join(_row_markup(row) for row in rows)
@@ -341,8 +341,13 @@ def _table_markup(head: Markup, body: Markup) -> Markup:
     )
 
 
-def _text_markup(text: str) -> Markup:
-    return Markup(f'<span class="cr-inert" dir="auto">{inert_html(text)}</span>')
+def _text_markup(text: str | QuotedLike) -> Markup:
+    """Return a text, or a statement with what differs marked and its gate's badge behind it."""
+    if isinstance(text, str):
+        return Markup(f'<span class="cr-inert" dir="auto">{inert_html(text)}</span>')
+    words = Markup(highlight_html(text.statement.words, (), text.differing))
+    note = _note_markup(text.statement)
+    return Markup(f'<span class="cr-inert" dir="auto">{_ready(words)}</span>{_ready(note)}')
 
 
 def _cell_markup(
@@ -396,7 +401,7 @@ def _gate_markup(word: str) -> Markup:
     return Markup(word.replace("&", "&amp;").replace("<", "&lt;"))
 
 
-def _row_markup(row: Sequence[str]) -> Markup:
+def _row_markup(row: Sequence[str | QuotedLike]) -> Markup:
     cells = "".join(f"<td>{_ready(_text_markup(cell))}</td>" for cell in row)
     return Markup(f"<tr>{_ready(Markup(cells))}</tr>")
 

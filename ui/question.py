@@ -14,6 +14,7 @@ _QUESTION: Final = "question"
 _ASKED: Final = "question_asked"
 _DRAFT: Final = "draft"
 _DRAFT_QUESTION: Final = "draft_question"
+_SECOND: Final = "second_draft"
 _CHECKED: Final = "draft_checked"
 
 
@@ -74,6 +75,21 @@ def draft_box() -> Asked:
     if now and file is not None:  # what was uploaded is what is meant
         return Asked(read_draft(file.name, file.getvalue()), now)
     return Asked(Draft(text or "", question or ""), now)
+
+
+def second_box() -> Asked:
+    """Draw the box of a second draft, folded; the button sends it."""
+    with st.expander("Compare with another draft"), st.form("second-form", border=False):
+        text = st.text_area(
+            "Draft to compare",
+            key=_SECOND,
+            max_chars=MAX_DRAFT,
+            height=180,
+            placeholder="Paste another answer to the same question",
+            persist_state="session",
+        )
+        sent = st.form_submit_button("Check and compare", type="primary")
+    return Asked(Draft(text or ""), sent)
 
 
 def check_sample(text: str, question: str) -> None:

@@ -121,15 +121,26 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services
 
 
 def check_draft(
-    draft: str, index: Index, policy: Policy, *, of: Services, question: str, key: str
+    draft: str,
+    index: Index,
+    policy: Policy,
+    *,
+    of: Services,
+    question: str,
+    key: str,
+    addressed: bool = True,
 ) -> None:
-    """Check *draft* and keep the signed export under *key*; on an error keep nothing."""
+    """Check *draft* and keep the signed export under *key*; on an error keep nothing.
+
+    Unless it is *addressed* the page's address goes on naming what it named.
+    """
     _run(
         key,
         "draft",
         lambda progress: verify_draft(
             draft, index, of, question=question, asked_policy=policy, progress=progress
         ),
+        addressed=addressed,
     )
 
 
@@ -202,7 +213,14 @@ def _stage(way: Way, done: int) -> int:
     return min(max(done, 1), len(STAGES[way])) - 1
 
 
-def _run(key: str, way: Way, work: Callable[[Progress], SignedAnswer]) -> None:
+def forget(key: str) -> None:
+    """Show no longer what is kept under *key*: the log keeps it (a button's callback)."""
+    keep(key, "", b"")
+
+
+def _run(
+    key: str, way: Way, work: Callable[[Progress], SignedAnswer], *, addressed: bool = True
+) -> None:
     slot = st.empty()
     with slot.status("Waiting for the models", expanded=True) as status:
         spoken = st.empty()
@@ -215,7 +233,7 @@ def _run(key: str, way: Way, work: Callable[[Progress], SignedAnswer]) -> None:
             with spoken:  # a status is silent
                 tell(STAGES[way][_stage(way, done)])
 
-        _keep(key, way, lambda: iter([work(progress)]), clock)
+        _keep(key, way, lambda: iter([work(progress)]), clock, addressed=addressed)
     slot.empty()
 
 
@@ -229,20 +247,28 @@ def _cancelled(key: str) -> None:
 
 
 def _keep(
-    key: str, way: Way, parts: Callable[[], Iterator[SignedAnswer]], clock: StageClock
+    key: str,
+    way: Way,
+    parts: Callable[[], Iterator[SignedAnswer]],
+    clock: StageClock,
+    *,
+    addressed: bool = True,
 ) -> None:
     """Keep each part under *key* as it comes, with its times, and the line of what went wrong."""
     st.session_state[key] = b""
     st.session_state[_error_key(key)] = ""
     st.query_params.pop("claim", None)
-    st.query_params.pop(TRACE, None)
+    if addressed:
+        st.query_params.pop(TRACE, None)
     try:
         with services.shared().lock:
             for part in parts():
                 st.session_state[key] = part.export
                 _own(part.trace_id)
                 keep_times(part.trace_id, clock.taken())
-                st.query_params[TRACE] = st.session_state[_trace_key(key)] = part.trace_id
+                st.session_state[_trace_key(key)] = part.trace_id
+                if addressed:
+                    st.query_params[TRACE] = part.trace_id
     except AuditError as error:
         begun = _NO_MORE if kept_export(key) else _NO_RECORD[way]
         st.session_state[_error_key(key)] = begun + str(error)

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 NAMES: Final = {"md": "Markdown", "docx": "Word", "pdf": "PDF"}
 
 
-def draw_taking(presentation: Presentation) -> None:
-    """Draw the ways to take along what this mode shows; a file is made when it is asked for."""
-    with st.popover("Export", key="export"):
+def draw_taking(presentation: Presentation, export: bytes, place: str = "") -> None:
+    """Draw the ways to take along what this mode shows; a file is made when it is asked for.
+
+    *export* is the signed record of it; *place* tells apart the answers of one page.
+    """
+    with st.popover("Export", key=f"export{place}"):
         st.caption("For reading. The audit JSON is what proves it.")
         for suffix, of in FORMATS.items():
             if of.missing:
@@ -30,10 +33,18 @@ def draw_taking(presentation: Presentation) -> None:
                 data=partial(report_file, presentation, suffix),
                 file_name=file_name(presentation, suffix),
                 mime=of.mime,
-                key=f"export-{suffix}",
+                key=f"export-{suffix}{place}",
                 on_click="ignore",
                 width="stretch",
             )
-    with st.popover("Copy with footnotes", key="copy"):
+    with st.popover("Copy with footnotes", key=f"copy{place}"):
         st.caption("The button at the top right of the text copies all of it.")
         draw_copyable(footnotes_of(presentation))
+    st.download_button(
+        "Download audit JSON",
+        data=export,
+        file_name=file_name(presentation, "json"),
+        mime="application/json",
+        key=f"audit-json{place}",
+        on_click="ignore",
+    )

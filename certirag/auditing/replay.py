@@ -16,20 +16,24 @@ from certirag.auditing.logged_answers import open_answer, rows
 from certirag.core.policy import Policy
 from certirag.errors import AuditError, CertificateError, PolicyError
 from certirag.ports import AuditLog, Progress
-from certirag.proof.certificate import AnswerRecord, RendererDecision
+from certirag.proof.certificate import AnswerRecord, FindingRecord, RendererDecision
 from certirag.proof.facets import AnswerQuery, AnswerRow
 from certirag.render import certify
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedClaim:
-    """A claim whose badge differs: its states, and the reason of the policy that withholds it."""
+    """A claim whose badge differs: its states, and the reason of the policy that withholds it.
+
+    *failed* are the rules that the claim does not pass under that policy.
+    """
 
     claim_id: str
     text: str
     was: str
     becomes: str
     reason: str
+    failed: tuple[FindingRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +79,9 @@ def replay(record: AnswerRecord, other: Policy) -> Replay:
         if one.render_state == two.render_state:
             continue
         if one.render_state == "VERIFIED":
-            lost.append(_claim(texts, one, two, two.reason))
+            lost.append(_claim(texts, one, two, two))
         elif two.render_state == "VERIFIED":
-            gained.append(_claim(texts, one, two, one.reason))
+            gained.append(_claim(texts, one, two, one))
     tightens = other.refines(record.policy)
     if tightens and gained:
         raise PolicyError(
@@ -128,8 +132,16 @@ def _opened(log: AuditLog, row: AnswerRow, trusted: Mapping[str, Ed25519PublicKe
 
 
 def _claim(
-    texts: Mapping[str, str], one: RendererDecision, two: RendererDecision, reason: str
+    texts: Mapping[str, str],
+    one: RendererDecision,
+    two: RendererDecision,
+    withholds: RendererDecision,
 ) -> ReplayedClaim:
     return ReplayedClaim(
-        one.claim_id, texts.get(one.claim_id, ""), one.render_state, two.render_state, reason
+        one.claim_id,
+        texts.get(one.claim_id, ""),
+        one.render_state,
+        two.render_state,
+        withholds.reason,
+        tuple(finding for finding in withholds.findings if finding.passed is not True),
     )

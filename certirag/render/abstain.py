@@ -214,7 +214,9 @@ def disagreements(claims: Sequence[Claim], grounds: Grounds) -> dict[str, list[s
         }
         for other in sorted(against):
             sides = sorted(own - {other})
-            line = f"“{sides[0]}” and “{other}” disagree" if sides else f"“{other}” says otherwise"
+            # In one order, whichever of the two a claim follows: they disagree once.
+            one, two = sorted((sides[0], other)) if sides else ("", other)
+            line = f"“{one}” and “{two}” disagree" if sides else f"“{two}” says otherwise"
             found.setdefault(line, []).append(claim.id)
     return dict(list(found.items())[:MAX_LINES])
 

@@ -216,7 +216,7 @@ def _places(
         # What is far longer than its claim holds other things, and would be long to compare.
         near = 0 <= start < end <= len(draft) and end - start <= 4 * len(claim.text) + 200
         words = read[start:end] if near else ""
-        literal = near and _plain(words) == _plain(claim.text)
+        literal = near and plain_words(words) == plain_words(claim.text)
         sure = literal or (near and _is_read_from(claim, words, together))
         found.append((start, end, literal) if sure else (0, 0, False))
     return found
@@ -250,7 +250,7 @@ def _is_read_from(claim: Claim, words: str, read: frozenset[str]) -> bool:
     return there <= read | _LINKING and set(_words(claim.text)) <= there | supplied
 
 
-def _plain(text: str) -> str:
+def plain_words(text: str) -> str:
     """Return *text* as far as it says something: no emphasis, no first capital, no full stop."""
     said = _GAP.sub("", " ".join(text.translate(_EMPHASIS).split())).rstrip(".!")
     return said[:1].lower() + said[1:]

@@ -19,6 +19,7 @@ _LOOSE: Final = frozenset({"number", "measure"})
 MAX_LENGTH: Final = 6_000  # characters of one text; in a longer one nothing is marked
 MAX_FIGURES: Final = 60  # likewise
 Place = tuple[int, int]
+Words = list[tuple[str, Place]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,34 @@ def differences(claim: str, passage: str) -> Differences:
     )
 
 
+def standing_against(one: str, other: str) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """Return the places in *one* and in *other* of the figures and names that each has otherwise."""
+    return differences(other, one).in_passage, differences(one, other).in_passage
+
+
+def words_against(one: str, other: str) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """Return the places of the words that each alone has, if most of its words are shared.
+
+    To mark most of a text would say nothing.
+    """
+    if max(len(one), len(other)) > MAX_LENGTH:
+        return (), ()
+    ours, theirs = _words(one), _words(other)
+    lone = (_lone(ours, theirs), _lone(theirs, ours))
+    if any(2 * len(found) > len(words) for found, words in zip(lone, (ours, theirs), strict=True)):
+        return (), ()
+    return lone
+
+
+def contrast(one: str, other: str) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """Return the places to mark in two texts that stand against each other.
+
+    Their figures and names that differ; where none do, their words.
+    """
+    figures = standing_against(one, other)
+    return figures if any(figures) else words_against(one, other)
+
+
 def figure_against(claim: str, passage: str) -> tuple[Quantity, Quantity] | None:
     """Return the claim's one wrong figure and the one of *passage* that can stand for it, or None."""
     if max(len(claim), len(passage)) > MAX_LENGTH:
@@ -99,6 +128,16 @@ def lone_name(claim: str, passage: str) -> str:
     return next((claim[run[0][0] : run[-1][1]] for run in runs if named & set(run)), "")
 
 
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of *text*, in lower case."""
+    return frozenset(word for word, _ in _words(text))
+
+
+def _lone(words: Words, others: Words) -> tuple[Place, ...]:
+    said = {word for word, _ in others} | _ARTICLES
+    return tuple(place for word, place in words if word not in said)
+
+
 def _stands_in(figure: Quantity, other: Sentence) -> bool:
     return any(_same(figure, one) for one in other.quantities)
 
@@ -114,7 +153,7 @@ def _can_replace(one: Quantity, other: Quantity) -> bool:
     return one.kind == other.kind and (one.kind not in _LOOSE or same_dimension(one, other))
 
 
-def _words(text: str) -> Iterable[tuple[str, Place]]:
+def _words(text: str) -> Words:
     return [(match.group().casefold(), match.span()) for match in _WORD.finditer(text)]
 
 

@@ -117,6 +117,10 @@ def _stations(page: Page) -> Iterator[str]:
     yield "Check a draft, checked"
     page.locator(CHIP).first.click()
     yield from _drawer(page, "Check a draft, drawer")
+    page.get_by_label("Draft to compare").fill(LEAVE.format(days=27))
+    page.get_by_role("button", name="Check and compare").click()
+    page.get_by_role("heading", name="What differs").wait_for()
+    yield "Check a draft, compared"
     for name in ("Corpus", "Trust contract", "Audit"):
         _open(page, name)
         yield name

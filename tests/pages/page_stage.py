@@ -42,6 +42,7 @@ class Stage:
 
     export: bytes = field(default_factory=lambda: answer_export(STATEMENTS))
     error: Exception | None = None
+    trace: str = "a" * 32
     asked: list[str] = field(default_factory=list)
     policies: list[str] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
@@ -56,7 +57,7 @@ class Stage:
         progress("a line with **markup** from somewhere", 3, 5)
         if self.error is not None:
             raise self.error
-        return SignedAnswer("a" * 32, self.export)
+        return SignedAnswer(self.trace, self.export)
 
     def stream(self, *given, **named) -> Iterator[SignedAnswer]:
         """Stand in for the pipeline that asks no language model: one part, and that is whole."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from gate_cases import CLAIM, POLICY, chunk, result, score
 
-from certirag.core.text import EvidenceChunk, SentenceSpan
+from certirag.core.text import EvidenceChunk, SentenceSpan, SpanRef
 from certirag.core.verdict import VerificationResult
-from certirag.render.abstain import Grounds
+from certirag.render.abstain import Grounds, disagreements
 from certirag.render.conflicts import conflicts
 
 FOUR = "A lost laptop is reported within 4 hours."
@@ -50,6 +50,27 @@ def test_two_claims_on_the_same_matter_are_one_conflict() -> None:
     """Each side is a claim that the other contradicts."""
     second = replace(_opposed(OTHER, OWN), claim_id="c2")
     assert len(_found([_opposed(OWN, OTHER), second])) == 1
+
+
+def test_a_disagreement_is_told_from_one_side_whatever_else_each_side_quotes() -> None:
+    """Each of two claims has a quotation that the other lacks, and both are the same matter."""
+    one, two = _opposed(OWN, OTHER), replace(_opposed(OTHER, OWN), claim_id="c2")
+    more = _document("desk", "The IT Service Desk takes reports within 4 hours.", "Desk rules")
+    less = _document("form", "A form for a lost laptop is sent within 4 hours.", "Forms")
+    ref = SpanRef(more.chunk_id, "s1")
+    one = replace(one, best_evidence=(*one.best_evidence, ref))
+    own = score(less, entailed=0.02, neutral=0.08, contradicted=0.9)
+    two = replace(two, all_scores=(*two.all_scores, own))
+    assert len(_found([one, two], OWN, OTHER, more, less)) == 1
+
+
+def test_that_two_documents_disagree_is_said_once() -> None:
+    """In one order, whichever of them a claim follows, with the ids of all its claims."""
+    results = (_opposed(OWN, OTHER), replace(_opposed(OTHER, OWN), claim_id="c2"))
+    claims = [replace(CLAIM, id="c1"), replace(CLAIM, id="c2")]
+    said = disagreements(claims, Grounds("How fast?", results, (OWN, OTHER), POLICY))
+    line = "“Incident Reporting 2023” and “Security Policy 2024” disagree"
+    assert said == {line: ["c1", "c2"]}
 
 
 @pytest.mark.parametrize("title", ["Security Policy", "Policies 2023 and 2024", "Rules 2023"])

@@ -9,6 +9,7 @@ from certirag.render import highlight_html
 from certirag.render.differences import (
     MAX_LENGTH,
     Differences,
+    contrast,
     differences,
     figure_against,
     lone_name,
@@ -84,3 +85,38 @@ def test_a_difference_across_the_edge_of_a_mark_is_not_drawn() -> None:
     assert highlight_html("abcdef", [(0, 3)], [(1, 2), (1, 3)]) == (
         '<mark>a<strong class="cr-differs">b</strong>c</mark>def'
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ours", "theirs"),
+    [
+        # Figures that stand against each other, on both sides, and nothing else.
+        (
+            "From 2024 staff receive 30 days of leave.",
+            "Staff receive 27 days of leave.",
+            ["30 days"],
+            ["27 days"],
+        ),
+        # Without any, the words that each alone has.
+        ("Laptops must be locked.", "Laptops need not be locked.", ["must"], ["need", "not"]),
+        # Most of what is said in other words is not marked.
+        ("The canteen opens at noon.", "Laptops need not be locked.", [], []),
+        ("Staff receive leave.", "Staff receive leave.", [], []),
+        ("a " * MAX_LENGTH, "b " * MAX_LENGTH, [], []),
+    ],
+)
+def test_two_sides_are_marked_where_they_differ(one, other, ours, theirs) -> None:
+    """Whichever side is told first."""
+    assert (_cut(one, contrast(one, other)[0]), _cut(other, contrast(one, other)[1])) == (
+        ours,
+        theirs,
+    )
+    assert contrast(other, one) == contrast(one, other)[::-1]
+
+
+@pytest.mark.parametrize(("name", "text"), hostile_strings(), ids=lambda value: value[:20])
+def test_marks_of_hostile_sides_lie_in_their_text(name, text) -> None:
+    """Every place is one of its own text."""
+    other = f"{text} 30 days"
+    for side, places in zip((text, other), contrast(text, other), strict=True):
+        assert all(0 <= start < end <= len(side) for start, end in places), name
