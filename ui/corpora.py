@@ -198,12 +198,8 @@ def _take_uploads(key: str) -> None:
                     f"Remove file {number:d}", key=f"{key}-remove-{number}", type="tertiary"
                 ):
                     _keep(tuple(other for other in documents if other is not document))
-    if left_out := _left_out():
-        st.button(
-            f"Read the {len(left_out):d} files that were left out",
-            key=f"{key}-read-on",
-            on_click=_read_on,
-        )
+    if _left_out():
+        st.button("Read the files that were left out", key=f"{key}-read-on", on_click=_read_on)
     if documents and st.button("Forget my documents", key=f"{key}-forget", type="tertiary"):
         _keep(())
 
@@ -245,9 +241,7 @@ def _require_bounded(documents: Sequence[Upload]) -> None:
 
 def _session_corpus(documents: tuple[Upload, ...]) -> Corpus:
     """Return the corpus of *documents*; what was not read yet is read, in sight and till cancelled."""
-    reading, common = _session_reading(), services.shared()
-    left_out = {digest for digest in _left_out() if not reading.kept.knows(digest)}
-    st.session_state[_LEFT_OUT] = tuple(sorted(left_out))
+    reading, common, left_out = _session_reading(), services.shared(), _left_out()
     made_of = (tuple(map(_identity, documents)), left_out)
     if reading.corpus is None or reading.made_of != made_of:
         board = ReadingBoard("session", [name for name, _ in documents], _leave_out_the_rest)
@@ -271,12 +265,16 @@ def _session_reading() -> SessionReading:
 
 
 def _left_out() -> set[str]:
-    return set(st.session_state.get(_LEFT_OUT, ()))
+    """Return the digests of the documents that are not to be read before somebody asks for it."""
+    here = {digest for _, digest in map(_identity, _session_documents())}
+    return here & set(st.session_state.get(_LEFT_OUT, ()))
 
 
 def _leave_out_the_rest() -> None:
     """Cancel: what was read stays, the rest is read when it is asked for (a button's callback)."""
-    st.session_state[_LEFT_OUT] = tuple(sha256_hex(data) for _, data in _session_documents())
+    knows = _session_reading().kept.knows
+    digests = (digest for _, digest in map(_identity, _session_documents()))
+    st.session_state[_LEFT_OUT] = tuple(digest for digest in digests if not knows(digest))
 
 
 def _read_on() -> None:
