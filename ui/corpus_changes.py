@@ -49,7 +49,9 @@ def do_what_was_asked(corpus: Corpus, path: str = "") -> None:
         if may_change(corpus):
             board = ReadingBoard("corpus", (), partial(_cancelled, corpus.name, path))
             try:
-                said, role = _done(corpus, task[1], path, board) + _EARLIER, "note"
+                said, role = _done(corpus, task[1], path, board), "note"
+                if services.open_corpus(corpus.name).fingerprint != corpus.index.fingerprint:
+                    said += _EARLIER
             except CertiRAGError as error:
                 said, role = f"Nothing was changed. {error}", "error"
             _say(corpus.name, "" if task[1] == _DELETE and role == "note" else path, said, role)

@@ -31,9 +31,8 @@ class ReadingBoard:
         self._slot = st.empty()
         with self._slot.container(key=f"{key}-reading"):
             self._status = st.status("Starting")
-            self._spoken = st.empty()
             st.button("Cancel", key=f"{key}-cancel", on_click=on_cancel)
-            self._rows = st.empty()
+            self._rows, self._spoken = st.empty(), st.empty()
 
     @property
     def watch(self) -> Watch:
