@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -36,10 +36,12 @@ from certirag.settings import ASSETS, STRATEGIES, Settings, read_language_model_
 from certirag.verification.proposals import correction_strategy
 
 if TYPE_CHECKING:
+    from certirag.adapters.index.corpus_writer import CorpusWriter
     from certirag.adapters.index.index_store import IngestReport
+    from certirag.adapters.index.kept_readings import KeptReadings
     from certirag.adapters.index.local import LocalIndex
     from certirag.ingest.apart import ReadingProcess
-    from certirag.ingest.collect import Corpus
+    from certirag.ingest.collect import Corpus, Watch
     from certirag.ingest.extract import Limits
 
 _POLICY = TypeAdapter(Policy)
@@ -299,62 +301,57 @@ def open_index(directory: Path, services: Services) -> LocalIndex:
 def ingest_paths(
     paths: Sequence[Path], directory: Path, services: Services, progress: Progress
 ) -> IngestReport:
-    """Make the index in *directory* hold exactly what *paths* hold.
+    """Make the index in *directory* hold exactly what *paths* hold (`CorpusWriter.ingest`)."""
+    from certirag.ingest.collect import Watch
 
-    Raises InputError when none of it can be evidence: an empty index answers nothing, and the
-    old one is left as it is.
-    """
-    from certirag.adapters.index.index_store import IngestReport, stored_corpus, write_corpus
-    from certirag.adapters.index.originals import keeping
-    from certirag.ingest.collect import read_corpus
+    with corpus_writer(directory, services, Watch(progress)) as writer:
+        return writer.ingest(paths)
 
-    with reading_process(services.settings) as read:
-        corpus = read_corpus(
-            paths, limits=read.limits, read=keeping(read, directory), progress=progress
-        )
-    reasons = tuple(skipped.reason for skipped in corpus.skipped)
-    if not corpus.documents:
-        detail = reasons[0] if reasons else "there are no files"
-        raise InputError(f"nothing to ingest in {', '.join(map(str, paths))}: {detail}")
-    report = write_corpus(
-        directory,
-        stored_corpus(corpus),
-        services.embedder,
-        progress,
-        key=services.key,
-        trusted=services.trusted,
-    )
-    found = (len(corpus.documents), len(corpus.chunks))
-    return IngestReport(directory, *found, report.embedded, report.written, reasons)
+
+@contextmanager
+def corpus_writer(directory: Path, services: Services, watch: Watch) -> Iterator[CorpusWriter]:
+    """Give what reads, reads again and removes the documents of the index in *directory*."""
+    from certirag.adapters.index.corpus_writer import CorpusWriter
+
+    by = services
+    with reading_process(by.settings, watch) as read:
+        yield CorpusWriter(directory, read, by.embedder, by.key, by.trusted, by.now, watch)
 
 
 def index_of_paths(
     paths: Sequence[Path], services: Services, progress: Progress
 ) -> tuple[LocalIndex, tuple[str, ...]]:
     """Return an index in memory of the files in *paths*, and why some were skipped."""
-    from certirag.ingest.collect import read_corpus
+    from certirag.ingest.collect import Watch, read_corpus
 
     with reading_process(services.settings) as read:
-        corpus = read_corpus(paths, limits=read.limits, read=read, progress=progress)
+        corpus = read_corpus(paths, limits=read.limits, read=read, watch=Watch(progress))
     return _in_memory(corpus, services, progress)
 
 
 def index_of_uploads(
-    uploads: Sequence[tuple[str, bytes]], services: Services, progress: Progress
+    uploads: Sequence[tuple[str, bytes]],
+    services: Services,
+    watch: Watch,
+    *,
+    kept: KeptReadings,
+    left_out: Collection[str] = (),
 ) -> tuple[LocalIndex, tuple[str, ...]]:
-    """Return an index in memory of uploaded (name, bytes), and why some were skipped."""
-    from certirag.ingest.collect import read_uploads
+    """Return an index in memory of uploaded (name, bytes), and why some were skipped.
 
-    with reading_process(services.settings) as read:
-        corpus = read_uploads(uploads, read=read, progress=progress)
-    return _in_memory(corpus, services, progress)
+    Only what *kept* has not is read, as `KeptReadings.corpus` says.
+    """
+    with reading_process(services.settings, watch) as read:
+        corpus = kept.corpus(uploads, read, services.embedder, watch, left_out=left_out)
+    return _in_memory(corpus, services, watch.progress, kept)
 
 
-def reading_process(settings: Settings) -> ReadingProcess:
+def reading_process(settings: Settings, watch: Watch | None = None) -> ReadingProcess:
     """Return what reads documents within the limits that *settings* set; use it in a ``with``."""
     from certirag.ingest.apart import ReadingProcess
 
-    return ReadingProcess(read_limits(settings), settings.sentences)
+    waiting = None if watch is None else watch.waiting
+    return ReadingProcess(read_limits(settings), settings.sentences, waiting)
 
 
 def read_limits(settings: Settings) -> Limits:
@@ -365,7 +362,7 @@ def read_limits(settings: Settings) -> Limits:
 
 
 def _in_memory(
-    corpus: Corpus, services: Services, progress: Progress
+    corpus: Corpus, services: Services, progress: Progress, kept: KeptReadings | None = None
 ) -> tuple[LocalIndex, tuple[str, ...]]:
     from certirag.adapters.index.local import LocalIndex
 
@@ -373,7 +370,8 @@ def _in_memory(
     if not corpus.chunks:
         detail = reasons[0] if reasons else "no documents were given"
         raise InputError(f"there is nothing to check against: {detail}")
-    return LocalIndex.of(corpus.chunks, services.embedder, progress), reasons
+    known = None if kept is None else kept.vectors
+    return LocalIndex.of(corpus.chunks, services.embedder, progress, known), reasons
 
 
 def policy_names() -> tuple[str, ...]:

@@ -26,6 +26,7 @@ _KEEPING: Final = frozenset(
         "audit_page",
         "audit_everyone",
         "foreign_index",
+        "corpus_changes",
         "max_file_seconds",
     }
 )
@@ -48,7 +49,8 @@ class Settings:
     *retention* the policy that new entries are kept under, by name or as a file. The audit page
     shows a session its own answers, and with *audit_everyone* those of all users to every user of
     the app; *audit_page* takes it away. An index that no key of this home signed is asked only with
-    *foreign_index*.
+    *foreign_index*. *corpus_changes* lets every user of the app delete and read again documents of
+    the corpora on disk; None lets a browser on the same machine, and nobody else.
     """
 
     home: Path = Path("~/.local/share/certirag")
@@ -84,6 +86,7 @@ class Settings:
     audit_page: bool = True
     audit_everyone: bool = False
     foreign_index: bool = False
+    corpus_changes: bool | None = None
 
     def caps(self) -> dict[str, str | int | float | bool]:
         """Return what shapes an answer, for the record and its hash; no paths, no secrets."""
@@ -142,7 +145,7 @@ def _is_directory(name: str) -> bool:
 
 
 def _parsed(variable: str, text: str, default: object) -> object:
-    if isinstance(default, bool):
+    if default is None or isinstance(default, bool):
         if text.lower() not in _SWITCH:
             raise InputError(f"{variable}={text!r}: give true or false")
         return _SWITCH[text.lower()]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from certirag.adapters.index.kept_readings import KeptReadings
 from certirag.adapters.index.originals import original
 from certirag.bootstrap import index_of_uploads
 from certirag.core.text import sha256_hex
-from certirag.errors import InputError
+from certirag.errors import CertiRAGError, InputError
 from ui import services
 from ui.inert import draw_lines, draw_place, draw_text
+from ui.reading import ReadingBoard
 
 if TYPE_CHECKING:
     from certirag.adapters.index.local import LocalIndex
@@ -34,6 +36,9 @@ _CHOSEN: Final = "chosen_corpus"
 # Counted up whenever the documents change: a new uploader starts empty.
 _GENERATION: Final = "session_generation"
 
+# Digests of the documents that were not read yet when the reading was cancelled.
+_LEFT_OUT: Final = "session_left_out"
+
 Upload = tuple[str, bytes]
 
 
@@ -44,6 +49,15 @@ class Corpus:
     name: str
     index: LocalIndex
     skipped: tuple[str, ...] = ()
+
+
+@dataclass
+class SessionReading:
+    """What this session's documents were read as, and the *corpus* that they made of *made_of*."""
+
+    kept: KeptReadings = field(default_factory=KeptReadings)
+    made_of: object = None
+    corpus: Corpus | None = None
 
 
 def original_file(sha256: str) -> bytes | None:
@@ -109,8 +123,22 @@ def choose_corpus(*, key: str) -> Corpus | None:
         return None
     with slot:
         name = st.selectbox("Corpus", names, format_func=corpus_label, key=key)
-    keep_chosen(name)
-    return corpus_called(name)
+        keep_chosen(name)
+        return corpus_called(name)  # what is read meanwhile is seen here, above many files
+
+
+def remove_uploads(sha256: str) -> None:
+    """Take the documents with that digest out of this session's."""
+    _keep(tuple(d for d in _session_documents() if sha256_hex(d[1]) != sha256))
+
+
+def read_again(sha256: str = "") -> None:
+    """Have the document with that digest read again, or all of them, those left out as well."""
+    digests = {sha256} if sha256 else {digest for _, digest in map(_identity, _session_documents())}
+    reading = _session_reading()
+    reading.kept.forget(digests)
+    reading.made_of = None
+    st.session_state[_LEFT_OUT] = tuple(sorted(_left_out() - digests))
 
 
 def draw_skipped(lines: Sequence[str]) -> None:
@@ -159,12 +187,19 @@ def _take_uploads(key: str) -> None:
         return
     if files:
         _keep(documents)
-    for number, document in enumerate(documents, 1):
-        row = st.container(key=f"{key}-file-{number}", horizontal=True, vertical_alignment="center")
-        with row:
-            draw_place(document[0])
-            if st.button(f"Remove file {number:d}", key=f"{key}-remove-{number}", type="tertiary"):
-                _keep(tuple(other for other in documents if other is not document))
+    with st.container(gap="xxsmall"):
+        for number, document in enumerate(documents, 1):
+            row = st.container(
+                key=f"{key}-file-{number}", horizontal=True, vertical_alignment="center"
+            )
+            with row:
+                draw_place(document[0])
+                if st.button(
+                    f"Remove file {number:d}", key=f"{key}-remove-{number}", type="tertiary"
+                ):
+                    _keep(tuple(other for other in documents if other is not document))
+    if _left_out():
+        st.button("Read the files that were left out", key=f"{key}-read-on", on_click=_read_on)
     if documents and st.button("Forget my documents", key=f"{key}-forget", type="tertiary"):
         _keep(())
 
@@ -205,19 +240,42 @@ def _require_bounded(documents: Sequence[Upload]) -> None:
 
 
 def _session_corpus(documents: tuple[Upload, ...]) -> Corpus:
-    index, skipped = _session_index(tuple(map(_identity, documents)), documents)
-    return Corpus(SESSION, index, skipped)
+    """Return the corpus of *documents*; what was not read yet is read, in sight and till cancelled."""
+    reading, common, left_out = _session_reading(), services.shared(), _left_out()
+    made_of = (tuple(map(_identity, documents)), left_out)
+    if reading.corpus is None or reading.made_of != made_of:
+        board = ReadingBoard("session", [name for name, _ in documents], _leave_out_the_rest)
+        try:
+            with board.turn(common.uploads):
+                index, skipped = index_of_uploads(
+                    documents, common.services, board.watch, kept=reading.kept, left_out=left_out
+                )
+        except CertiRAGError:
+            board.close()
+            raise
+        board.close()
+        reading.corpus, reading.made_of = Corpus(SESSION, index, skipped), made_of
+    return reading.corpus
 
 
 # Kept for this session alone and gone with it: another session cannot reach it.
-@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading your documents")
-def _session_index(
-    identities: tuple[tuple[str, str], ...],  # noqa: ARG001  # the cache key
-    _documents: tuple[Upload, ...],
-) -> tuple[LocalIndex, tuple[str, ...]]:
-    common = services.shared()
-    with common.uploads:
-        index, skipped = index_of_uploads(
-            list(_documents), common.services, lambda _line, _done, _total: None
-        )
-    return index, tuple(skipped)
+@st.cache_resource(scope="session", max_entries=1, show_spinner=False)
+def _session_reading() -> SessionReading:
+    return SessionReading()
+
+
+def _left_out() -> set[str]:
+    """Return the digests of the documents that are not to be read before somebody asks for it."""
+    here = {digest for _, digest in map(_identity, _session_documents())}
+    return here & set(st.session_state.get(_LEFT_OUT, ()))
+
+
+def _leave_out_the_rest() -> None:
+    """Cancel: what was read stays, the rest is read when it is asked for (a button's callback)."""
+    knows = _session_reading().kept.knows
+    digests = (digest for _, digest in map(_identity, _session_documents()))
+    st.session_state[_LEFT_OUT] = tuple(digest for digest in digests if not knows(digest))
+
+
+def _read_on() -> None:
+    st.session_state[_LEFT_OUT] = ()

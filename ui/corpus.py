@@ -9,6 +9,13 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from ui.corpora import SESSION, Corpus, choose_corpus
+from ui.corpus_changes import (
+    confirm_deletion,
+    do_what_was_asked,
+    offer_all_again,
+    offer_changes,
+    versions_of,
+)
 from ui.found import draw_search
 from ui.inert import draw_digest, draw_facts, draw_heading, draw_lines, draw_place, draw_text
 from ui.reader import open_document
@@ -34,6 +41,8 @@ def corpus_page() -> None:
         st.caption("Made elsewhere, or changed since: no key that this server trusts signed it.")
     draw_search(corpus)
     st.header("Documents", anchor=False)
+    offer_all_again(corpus)
+    do_what_was_asked(corpus)
     _draw_documents(corpus)
     st.header("Not read, and why", anchor=False)
     draw_lines(_page_of(skipped, "skipped-page"))
@@ -74,8 +83,14 @@ def _draw_documents(corpus: Corpus) -> None:
                 st.caption(f"{unseen:d} sentences that a reader cannot see: never evidence.")
             for reason in warnings.get(document.path, []):
                 draw_text(reason, "note", max_lines=4)
-            if st.button(f"Open document {number:d}", key=f"open-{number}", type="tertiary"):
-                open_document(corpus.name, document.doc_id, 1)
+            for line in versions_of(document):
+                draw_text(line, "note", max_lines=1)
+            with st.container(horizontal=True, gap="xsmall"):
+                if st.button(f"Open document {number:d}", key=f"open-{number}", type="tertiary"):
+                    open_document(corpus.name, document.doc_id, 1)
+                offer_changes(corpus, document, number)
+            confirm_deletion(corpus, document, number)
+            do_what_was_asked(corpus, document.path)
 
 
 def _counted(corpus: Corpus) -> tuple[dict[str, int], Counter[str]]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -58,6 +61,31 @@ def shows_everyone() -> bool:
         return False
 
 
+def allows_changes(name: str) -> bool:
+    """Say whether this session may change the corpus *name* on disk; a link is never changed.
+
+    Unless the operator said so, only a browser on this machine may, at a server that listens to no
+    other: not through a proxy either, since a browser says which host it is at.
+    """
+    try:
+        allowed = read_settings().corpus_changes
+        if name not in corpus_names() or (indexes_home() / name).is_symlink():
+            return False
+    except CertiRAGError:
+        return False
+    if allowed is not None:
+        return allowed
+    host = urlsplit(st.context.headers.get("Origin", "")).hostname
+    return _is_loopback(st.get_option("server.address")) and _is_loopback(host)
+
+
+def _is_loopback(host: str | None) -> bool:
+    try:
+        return host == "localhost" or ip_address(host or "").is_loopback
+    except ValueError:
+        return False
+
+
 def indexes_home() -> Path:
     """Return the folder whose sub-folders are the corpora on this server."""
     return read_settings().home / "indexes"
@@ -100,5 +128,8 @@ def _opened(directory: str, changed: int) -> LocalIndex:  # noqa: ARG001  # part
 
 def _newest_change(directory: Path) -> int:
     """Return when anything in *directory* last changed, in ns: a re-ingest opens it afresh."""
-    times = [path.stat().st_mtime_ns for path in (directory, *directory.iterdir())]
+    times = [0]
+    for path in (directory, *directory.iterdir()):
+        with suppress(OSError):  # a writer may have removed it since
+            times.append(path.lstat().st_mtime_ns)
     return max(times)

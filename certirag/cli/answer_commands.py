@@ -1,4 +1,4 @@
-"""The commands that answer and check answers: ingest, ask, verify and check."""
+"""The commands that answer and check answers: ask, verify and check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -14,15 +13,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from certirag.answers.follow_ups import probe_answer, prose_of, write_prose
 from certirag.answers.pipeline import stream_answer, verify_draft
-from certirag.answers.services import Services
 from certirag.auditing.recheck import check_file, revoked_since
 from certirag.auditing.report_files import ready_format, report_file
-from certirag.auditing.staleness import digests_of, stale_answers
 from certirag.bootstrap import (
     build_services,
     existing_log,
     index_of_paths,
-    ingest_paths,
     load_policy,
     open_index,
 )
@@ -35,33 +31,6 @@ from certirag.settings import Settings
 
 REFUSED: Final = 3
 CHECK_FAILED: Final = 4
-_COUNTED: Final = 1000
-
-
-def ingest(options: argparse.Namespace, settings: Settings) -> int:
-    """Read documents into an index."""
-    services = build_services(_without_writer(settings))
-    report = ingest_paths(options.paths, options.index, services, say_progress)
-    if options.json:
-        print_json(asdict(report))
-    else:
-        for line in report.lines():
-            print(visible(line))
-    _note_stale(options.index, services)
-    return 0
-
-
-def _note_stale(directory: Path, services: Services) -> None:
-    """Say how many logged answers lean on documents that are other ones now."""
-    stale = stale_answers(services.audit_log, digests_of(open_index(directory, services)))
-    found = sum(1 for _ in islice(stale, _COUNTED))
-    if found:
-        more = "or more " if found == _COUNTED else ""
-        lean = "answer leans" if found == 1 else "answers lean"
-        note(
-            f"{found} {more}{lean} on documents that changed: "
-            f"see certirag audit stale --index {directory}"
-        )
 
 
 def ask(options: argparse.Namespace, settings: Settings) -> int:

@@ -7,12 +7,12 @@ wrong argument load none of the commands.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from certirag import __version__
 from certirag.auditing.query import GROUPINGS, PERIOD_FORMS
+from certirag.cli.number_arguments import entry, whole
 from certirag.cli.output import complain
 from certirag.proof.facets import DECISIONS, MAX_PAGE, RENDER_STATES
 from certirag.settings import STRATEGIES
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MODES: Final = ("strict", "mixed", "debug")  # those of `certirag.render.Mode`
 BENCH_ENTRIES: Final = 1_000_000
 _LIST: Final = 20
-_DIGITS: Final = 15
 _EXAMPLES: Final = """examples:
   accepted with a low score, last quarter:
     certirag audit query --decision ACCEPT STRIP --score-below 0.80 --when last-quarter
@@ -48,6 +47,8 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"certirag {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_answers(commands)
+    corpus = commands.add_parser("corpus", help="the documents of an index: list, reread, remove")
+    _add_corpus(corpus.add_subparsers(dest="act", required=True, metavar="COMMAND"))
     audit = commands.add_parser("audit", help="ask, verify, keep and erase what is logged")
     acts = audit.add_subparsers(dest="act", required=True, metavar="COMMAND")
     for add in (_add_queries, _add_log, _add_retention, _add_stale, _add_database):
@@ -64,7 +65,7 @@ def _add_answers(commands: Commands) -> None:
     ingest.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     ingest.add_argument("--index", required=True, type=Path, metavar="DIR")
     ingest.add_argument("--json", action="store_true")
-    ingest.set_defaults(run="answer_commands:ingest")
+    ingest.set_defaults(run="corpus_commands:ingest")
 
     ask = commands.add_parser("ask", help="answer a question from an index")
     ask.add_argument("question")
@@ -101,6 +102,22 @@ def _add_answers(commands: Commands) -> None:
     )
     check.add_argument("--json", action="store_true")
     check.set_defaults(run="answer_commands:check")
+
+
+def _add_corpus(commands: Commands) -> None:
+    listed = commands.add_parser("list", help="what was read, and when it was read again")
+    listed.set_defaults(run="corpus_commands:list_documents")
+    again = commands.add_parser("reread", help="read again from where the documents came")
+    again.add_argument(
+        "document", nargs="?", default="", metavar="DOCUMENT", help="one, as list names it"
+    )
+    again.set_defaults(run="corpus_commands:reread")
+    removed = commands.add_parser("remove", help="take a document out; its file stays")
+    removed.add_argument("document", metavar="DOCUMENT", help="as list names it")
+    removed.set_defaults(run="corpus_commands:remove")
+    for parser in (listed, again, removed):
+        parser.add_argument("--index", required=True, type=Path, metavar="DIR")
+        parser.add_argument("--json", action="store_true")
 
 
 def _add_answer_options(parser: argparse.ArgumentParser, *, mode: str) -> None:
@@ -147,13 +164,13 @@ def _add_queries(commands: Commands) -> None:
 def _add_page_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
-        type=_whole(1, MAX_PAGE),
+        type=whole(1, MAX_PAGE),
         default=_LIST,
         metavar="N",
         help=f"answers on a page, at most {MAX_PAGE} ({_LIST} unless told)",
     )
     parser.add_argument(
-        "--after", type=_whole(0, 2**62), metavar="ENTRY", help="the page below this entry"
+        "--after", type=whole(0, 2**62), metavar="ENTRY", help="the page below this entry"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 
@@ -308,7 +325,7 @@ def _add_keys(commands: Commands) -> None:
     retired.add_argument("key", metavar="KEYID", help="the beginning of its key id")
     retired.add_argument(
         "--from-index",
-        type=_entry,
+        type=entry,
         metavar="N",
         help="the first entry that it may have forged (default: the next one); from there on "
         "nothing that it signed holds any more, its own hand-over included",
@@ -344,14 +361,14 @@ def _add_measuring(commands: Commands) -> None:
     timing.add_argument("--data", nargs="+", type=Path, metavar="PATH", default=[])
     timing.add_argument("--questions", type=Path, metavar="FILE.jsonl")
     timing.add_argument("--verifier", metavar="NAME")
-    timing.add_argument("--repeat", type=_whole(1), metavar="N", default=1)
-    timing.add_argument("--limit", type=_whole(1), metavar="N", help="ask the first N questions")
+    timing.add_argument("--repeat", type=whole(1), metavar="N", default=1)
+    timing.add_argument("--limit", type=whole(1), metavar="N", help="ask the first N questions")
     timing.add_argument("--out", type=Path, metavar="FILE", help="write the measurements as JSON")
     timing.add_argument("--json", action="store_true", help="print the measurements as JSON")
     timing.add_argument("--audit", action="store_true", help="measure an audit log instead")
     timing.add_argument(
         "--entries",
-        type=_whole(1),
+        type=whole(1),
         metavar="N",
         default=BENCH_ENTRIES,
         help="with --audit: how many (a million take 3 GB of disk)",
@@ -369,25 +386,7 @@ def _add_measuring(commands: Commands) -> None:
         "answers", help="questions with the sentences that people marked as their answer"
     )
     answers.add_argument("--data", required=True, type=Path, metavar="IN.jsonl[.gz]")
-    answers.add_argument("--limit", type=_whole(1), metavar="N", help="N questions, evenly")
+    answers.add_argument("--limit", type=whole(1), metavar="N", help="N questions, evenly")
     answers.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
     answers.add_argument("--json", action="store_true", help="print the figures as JSON")
     answers.set_defaults(run="measure_commands:eval_answers")
-
-
-def _whole(low: int, high: int | None = None) -> Callable[[str], int]:
-    wanted = f"from {low} to {high}" if high else f"of at least {low}"
-
-    def read(text: str) -> int:
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
-        if number < low or (high is not None and number > high):
-            raise argparse.ArgumentTypeError(f"{text[:40]!r}: give a whole number {wanted}")
-        return number
-
-    return read
-
-
-def _entry(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > _DIGITS:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r}: give the number of an entry, from 0")
-    return int(text)

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
 from math import isfinite
@@ -54,6 +55,7 @@ _MADE: Final = {
     )
 }
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
+_WATCHED_EVERY: Final = 0.4  # seconds
 _HEADER: Final = struct.Struct(">QQ")
 _SERVE: Final = "from certirag.ingest.apart import serve; serve()"
 _MEMORY: Final = "reading it takes more memory than its size allows; split it or save it anew"
@@ -68,14 +70,20 @@ class ReadingProcess:
     *sentences* is "rules" or what `sentence_splitter` takes. Called with the bytes and the relative
     path of a document, it returns the document and its chunks. Raises IngestError, one line, for
     what cannot be read and for what takes more time or memory than *limits* allow. Memory is
-    limited on Linux alone: elsewhere a process cannot be held to it. *peak_memory* is the most
-    bytes that the process has held when it gave its last document; 0 where that is unknown.
+    limited on Linux alone: elsewhere a process cannot be held to it. *waiting* is called time and
+    again while a document is read; what it raises ends the process and is passed on. *peak_memory*
+    is the most bytes that the process has held when it gave its last document; 0 where unknown.
     """
 
     peak_memory: int = 0
 
-    def __init__(self, limits: Limits, sentences: str = "rules") -> None:
-        self.limits, self._sentences = limits, sentences
+    def __init__(
+        self,
+        limits: Limits,
+        sentences: str = "rules",
+        waiting: Callable[[], None] | None = None,
+    ) -> None:
+        self.limits, self._sentences, self._waiting = limits, sentences, waiting
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -130,7 +138,7 @@ class ReadingProcess:
         try:
             with suppress(BrokenPipeError):  # it ended while it was given the file
                 _send(cast("IO[bytes]", process.stdin), pickle.dumps(request), data)
-            answer, memory = _receive(cast("IO[bytes]", process.stdout), most=_MOST_MB * 1_000_000)
+            answer, memory = self._answer(process)
         finally:
             timer.cancel()
             if not answer or late.is_set() or len(data) > _KEPT_BELOW:
@@ -150,6 +158,21 @@ class ReadingProcess:
         if isinstance(read, str):
             raise IngestError(read)
         return cast("object", read)
+
+    def _answer(self, process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+        stream, most = cast("IO[bytes]", process.stdout), _MOST_MB * 1_000_000
+        if self._waiting is None:
+            return _receive(stream, most=most)
+        with ThreadPoolExecutor(1) as beside:
+            coming = beside.submit(_receive, stream, most=most)
+            try:
+                while not coming.done():
+                    wait([coming], timeout=_WATCHED_EVERY)
+                    self._waiting()
+            except BaseException:
+                process.kill()  # or the thread would wait for what it reads
+                raise
+            return coming.result()
 
     def _begin(self) -> subprocess.Popen[bytes]:
         limits = (self.limits.max_bytes, self.limits.max_pages, self.limits.max_seconds)

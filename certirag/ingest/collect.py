@@ -21,6 +21,23 @@ _OFFICE_LOCK: Final = "~$"
 DocumentReader = Callable[[bytes, str], tuple[Document, tuple[EvidenceChunk, ...]]]
 
 
+def _unwatched(*_: object) -> None:
+    """Look on, and do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who looks on while files are read; what it raises breaks the reading off.
+
+    *progress* is told of each file before it is read, and *outcome* after it, in the same order:
+    why it was not read, "" once it was. *waiting* is called time and again while one is read.
+    """
+
+    progress: Progress = _unwatched
+    outcome: Callable[[str], None] = _unwatched
+    waiting: Callable[[], None] = _unwatched
+
+
 @dataclass(frozen=True, slots=True)
 class CollectedFile:
     """A source: its *path* is relative to the folder that was given, with forward slashes."""
@@ -67,22 +84,23 @@ def read_corpus(
     *,
     limits: Limits,
     read: DocumentReader,
-    progress: Progress | None = None,
+    watch: Watch = Watch(),
+    only: str = "",
 ) -> Corpus:
-    """Return the corpus that the files and folders in *paths* make.
+    """Return the corpus that the files and folders in *paths* make, or the file at *only* of them.
 
     Duplicates by content and files that cannot be read are in ``skipped``; none of them raises.
     """
-    candidates = list(_candidates(paths))
+    candidates = [c for c in _candidates(paths) if only in {"", c.path}]
     sources = (c if isinstance(c, Skipped) else _read(c, limits) for c in candidates)
-    return _corpus(sources, len(candidates), read, progress)
+    return _corpus(sources, len(candidates), read, watch)
 
 
 def read_uploads(
     uploads: Sequence[tuple[str, bytes]],
     *,
     read: DocumentReader,
-    progress: Progress | None = None,
+    watch: Watch = Watch(),
 ) -> Corpus:
     """Return the corpus that uploaded files, as (name, bytes), make; names are made distinct."""
     sources: list[CollectedFile] = []
@@ -95,14 +113,14 @@ def read_uploads(
             path, number = f"{number}/{name}", number + 1
         taken.add(path)
         sources.append(CollectedFile(path, data))
-    return _corpus(sources, len(sources), read, progress)
+    return _corpus(sources, len(sources), read, watch)
 
 
 def _corpus(
     sources: Iterable[CollectedFile | Skipped],
     total: int,
     read: DocumentReader,
-    progress: Progress | None,
+    watch: Watch,
 ) -> Corpus:
     documents: list[Document] = []
     chunks: list[EvidenceChunk] = []
@@ -110,23 +128,23 @@ def _corpus(
     contents: dict[str, str] = {}
     identifiers: dict[str, str] = {}
     for done, source in enumerate(sources):
-        if progress is not None:
-            progress(f"Reading {printable(source.path)}", done, total)
-        if isinstance(source, Skipped):
-            skipped.append(source)
-            continue
-        try:
-            _require_new(source, contents)
-            document, pieces = read(source.data, source.path)
-            _require_usable(document, pieces, identifiers)
-        except IngestError as error:
-            skipped.append(Skipped(source.path, str(error)))
-            continue
-        contents[document.sha256] = identifiers[document.doc_id] = document.path
-        documents.append(document)
-        chunks.extend(pieces)
-    if progress is not None:
-        progress(f"Read {len(documents)} documents, skipped {len(skipped)}", total, total)
+        watch.progress(f"Reading {printable(source.path)}", done, total)
+        refused = source if isinstance(source, Skipped) else None
+        if not isinstance(source, Skipped):
+            try:
+                _require_new(source, contents)
+                document, pieces = read(source.data, source.path)
+                _require_usable(document, pieces, identifiers)
+            except IngestError as error:
+                refused = Skipped(source.path, str(error))
+            else:
+                contents[document.sha256] = identifiers[document.doc_id] = document.path
+                documents.append(document)
+                chunks.extend(pieces)
+        if refused is not None:
+            skipped.append(refused)
+        watch.outcome("" if refused is None else refused.reason)
+    watch.progress(f"Read {len(documents)} documents, skipped {len(skipped)}", total, total)
     return Corpus(tuple(documents), tuple(chunks), tuple(skipped))
 
 

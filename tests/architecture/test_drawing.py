@@ -36,6 +36,7 @@ LAYOUT = {
     "rerun",
     "cache_data",
     "cache_resource",
+    "get_option",
     "pagination",
     "switch_page",
     "Page",

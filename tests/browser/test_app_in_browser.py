@@ -234,7 +234,7 @@ def test_others_are_answered_while_the_worst_files_are_read(visit, app) -> None:
             )
         ]
     )
-    reading = uploading.get_by_text("Reading your documents")
+    reading = uploading.get_by_text("Reading file").first
     reading.wait_for()
     asking.get_by_role("button", name="Ask", exact=True).click()
     asking.get_by_text("Download audit JSON").wait_for()

@@ -68,13 +68,19 @@ def corpus_index(title: str = "Leave policy", reason: str = "notes.bin: not a te
     """Return an index of one document, with one skipped file."""
     of = chunk()
     document = SimpleNamespace(
-        doc_id=of.doc_id, title=title, path=f"in/{title}.md", sha256="ab" * 32, chunks=1
+        doc_id=of.doc_id,
+        title=title,
+        path=f"in/{title}.md",
+        sha256="ab" * 32,
+        chunks=1,
+        versions=(),
     )
     return SimpleNamespace(
         documents=(document,),
         skipped=(SimpleNamespace(path="notes.bin", reason=reason),),
         fingerprint="cd" * 32,
         foreign=False,
+        sources=(),
         chunks=lambda: (of,),
     )
 

@@ -107,7 +107,7 @@ def test_session_documents_are_removed_one_by_one(stage, open_page, monkeypatch)
     """The other one stays; without any the picker stands on a corpus of the server."""
     import ui.corpora
 
-    monkeypatch.setattr(ui.corpora, "index_of_uploads", lambda *_: (corpus_index(), []))
+    monkeypatch.setattr(ui.corpora, "index_of_uploads", lambda *_, **__: (corpus_index(), ()))
     at = open_page("corpus")
     at.session_state["session_documents"] = (("a.md", b"One."), ("b.md", b"Two."))
     at.run()

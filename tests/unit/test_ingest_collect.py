@@ -10,7 +10,14 @@ import pytest
 from certirag.core.text import Document, EvidenceChunk
 from certirag.ingest import collect as module
 from certirag.ingest.chunk import chunk_document
-from certirag.ingest.collect import CollectedFile, Skipped, collect, read_corpus, read_uploads
+from certirag.ingest.collect import (
+    CollectedFile,
+    Skipped,
+    Watch,
+    collect,
+    read_corpus,
+    read_uploads,
+)
 from certirag.ingest.load import Limits, load_document
 from certirag.ingest.sentences import sentence_splitter
 
@@ -67,7 +74,7 @@ def test_a_corpus_reads_what_it_can(folder: Path) -> None:
     """Bad files and duplicates are skipped in one line each; the rest is read the same twice."""
     heard: list[tuple[str, int, int]] = []
     corpus = read_corpus(
-        [folder], limits=LIMITS, read=read, progress=lambda *told: heard.append(told)
+        [folder], limits=LIMITS, read=read, watch=Watch(lambda *told: heard.append(told))
     )
     assert [document.path for document in corpus.documents] == ["a.md", "b.txt", "sub/c.txt"]
     assert [chunk.text for chunk in corpus.chunks] == [

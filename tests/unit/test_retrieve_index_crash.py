@@ -18,7 +18,7 @@ from index_cases import CHANGED, HANDBOOK, files, part
 from certirag.adapters.index import index_format as form
 from certirag.adapters.index import index_store as store
 from certirag.adapters.index.index_format import read_generation
-from certirag.adapters.index.index_store import write_corpus
+from certirag.adapters.index.index_store import merge, write_corpus
 from certirag.adapters.index.local import LocalIndex
 from certirag.core.text import sha256_hex
 from certirag.errors import CorpusError
@@ -44,7 +44,7 @@ def test_a_damaged_part_is_refused_and_mended_by_ingest(
     with pytest.raises(CorpusError, match="run certirag ingest again"):
         LocalIndex.open(tmp_path)
     with pytest.raises(CorpusError):  # what was there is not known, so nothing is added to it
-        write_corpus(tmp_path, CHANGED, FakeEmbedder(), add=True)
+        write_corpus(tmp_path, lambda old: merge(old, CHANGED), FakeEmbedder())
     assert write_corpus(tmp_path, HANDBOOK, FakeEmbedder()).written
     assert LocalIndex.open(tmp_path).fingerprint == good.fingerprint
 
@@ -234,7 +234,7 @@ import sys
 from pathlib import Path
 from fakes import FakeEmbedder, document_of
 from index_cases import corpus_of
-from certirag.adapters.index.index_store import write_corpus
+from certirag.adapters.index.index_store import merge, write_corpus
 turn, embedder = int(sys.argv[2]), FakeEmbedder()
 while True:
     turn += 1

@@ -103,7 +103,7 @@ def test_another_embedder_embeds_all_again(tmp_path: Path) -> None:
 def test_add_keeps_the_other_documents(tmp_path: Path) -> None:
     """With add, a document of the same name is replaced and all others stay."""
     write_corpus(tmp_path, HANDBOOK, FakeEmbedder())
-    report = write_corpus(tmp_path, CHANGED, FakeEmbedder(), add=True)
+    report = write_corpus(tmp_path, lambda old: merge(old, CHANGED), FakeEmbedder())
     assert [d.doc_id for d in report.corpus.documents] == ["leave", "pay"]
     texts = ["Leave is forty days.", "Ask early.", "Pay is fair."]
     assert [c.text for c in LocalIndex.open(tmp_path).chunks()] == texts
@@ -112,7 +112,7 @@ def test_add_keeps_the_other_documents(tmp_path: Path) -> None:
 
 def test_add_to_nothing_is_a_first_write(tmp_path: Path) -> None:
     """Adding to a directory without an index makes one."""
-    assert write_corpus(tmp_path / "new", HANDBOOK, FakeEmbedder(), add=True).written
+    assert write_corpus(tmp_path / "new", lambda old: merge(old, HANDBOOK), FakeEmbedder()).written
 
 
 @pytest.mark.parametrize(

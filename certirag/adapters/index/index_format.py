@@ -51,8 +51,23 @@ GENERATION_NAME: Final = re.compile(r"gen-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """A reading that found other bytes than the one before, whose digest was *replaced*.
+
+    *read_on* is in UTC, as ISO 8601 writes it; *text_changed*: other passages were read too.
+    """
+
+    read_on: str
+    replaced: str
+    text_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """A document of the corpus: *sha256* is of the source's bytes, *chunks* counts them."""
+    """A document of the corpus: *sha256* is of the source's bytes, *chunks* counts them.
+
+    *versions* are its later readings under the same path, oldest first.
+    """
 
     doc_id: str
     title: str
@@ -60,15 +75,20 @@ class DocumentRecord:
     media_type: str
     sha256: str
     chunks: int
+    versions: tuple[Version, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCorpus:
-    """What an index holds: documents by path, their chunks in the same order, what was skipped."""
+    """What an index holds: documents by path, their chunks in the same order, what was skipped.
+
+    *sources* are the absolute paths of the files and folders that it was read from.
+    """
 
     documents: tuple[DocumentRecord, ...]
     chunks: tuple[EvidenceChunk, ...]
     skipped: tuple[Skipped, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +114,7 @@ class _Manifest:
     documents: tuple[DocumentRecord, ...]
     skipped: tuple[Skipped, ...]
     files: dict[str, str]
+    sources: tuple[str, ...] = ()
 
 
 _MANIFEST: Final = TypeAdapter(_Manifest)
@@ -110,7 +131,9 @@ def encode_generation(
     contents = {CHUNKS: _chunk_lines(corpus), VECTORS: _array_bytes(vectors)}
     files = {name: sha256_hex(content) for name, content in contents.items()}
     fingerprint = sha256_hex(json.dumps([FORMAT, asdict(embedder), files]))
-    manifest = _Manifest(FORMAT, fingerprint, embedder, corpus.documents, corpus.skipped, files)
+    manifest = _Manifest(
+        FORMAT, fingerprint, embedder, corpus.documents, corpus.skipped, files, corpus.sources
+    )
     contents[MANIFEST] = json.dumps(asdict(manifest), indent=1).encode("ascii")
     name = f"gen-{sha256_hex(contents[MANIFEST])[:12]}"
     return Generation(name, fingerprint, embedder, corpus, vectors), contents
@@ -162,7 +185,10 @@ def _read(directory: Path, name: str, trusted: Trusted | None) -> Generation:
         if sha256_hex(content) != manifest.files.get(part):
             raise CorpusError(_damaged(directory, f"{part} differs from its recorded digest"))
     corpus = StoredCorpus(
-        manifest.documents, _chunks(directory, contents[CHUNKS]), manifest.skipped
+        manifest.documents,
+        _chunks(directory, contents[CHUNKS]),
+        manifest.skipped,
+        manifest.sources,
     )
     vectors = _array(directory, contents[VECTORS])
     if len(vectors) != len(corpus.chunks):

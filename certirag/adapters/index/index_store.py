@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from certirag.adapters.index.index_format import (
     Generation,
     StoredCorpus,
     Trusted,
+    Version,
     encode_generation,
     read_generation,
     signature_of,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 LOCK = ".lock"
 _TEMPORARY = ".tmp-"
 _BATCH = 32
+_MOST_VERSIONS = 20  # of one document, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,16 @@ def stored_corpus(read: Corpus) -> StoredCorpus:
     return _ordered(records, chunks, read.skipped)
 
 
+def without(old: StoredCorpus, path: str) -> StoredCorpus:
+    """Return *old* without the document at *path*."""
+    gone = {document.doc_id for document in old.documents if document.path == path}
+    return replace(
+        old,
+        documents=tuple(d for d in old.documents if d.doc_id not in gone),
+        chunks=tuple(c for c in old.chunks if c.doc_id not in gone),
+    )
+
+
 def merge(old: StoredCorpus, new: StoredCorpus) -> StoredCorpus:
     """Return *old* with *new* added.
 
@@ -105,7 +117,30 @@ def merge(old: StoredCorpus, new: StoredCorpus) -> StoredCorpus:
     for chunk in (*(c for c in old.chunks if c.doc_id in kept_ids), *new.chunks):
         chunks.setdefault(chunk.doc_id, []).append(chunk)
     still_skipped = (file for file in old.skipped if file.path not in paths)
-    return _ordered((*kept, *new.documents), chunks, (*still_skipped, *new.skipped))
+    both = _ordered((*kept, *new.documents), chunks, (*still_skipped, *new.skipped))
+    return replace(both, sources=old.sources)
+
+
+def _with_versions(old: StoredCorpus, new: StoredCorpus, read_on: str) -> StoredCorpus:
+    """Return *new* whose documents remember, of the same path in *old*, what was read before."""
+    before = {document.path: document for document in old.documents}
+    texts_before, texts = _texts(old), _texts(new)
+    records = []
+    for document in new.documents:
+        last = before.get(document.path)
+        versions = () if last is None else last.versions
+        if last is not None and last.sha256 != document.sha256:
+            changed = texts_before.get(last.doc_id) != texts.get(document.doc_id)
+            versions = (*versions, Version(read_on, last.sha256, changed))[-_MOST_VERSIONS:]
+        records.append(replace(document, versions=versions))
+    return replace(new, documents=tuple(records))
+
+
+def _texts(corpus: StoredCorpus) -> dict[str, list[str]]:
+    texts: dict[str, list[str]] = {}
+    for chunk in corpus.chunks:
+        texts.setdefault(chunk.doc_id, []).append(search_text(chunk))
+    return texts
 
 
 def _ordered(
@@ -127,27 +162,31 @@ def _ordered(
 
 def write_corpus(
     directory: Path,
-    corpus: StoredCorpus,
+    corpus: StoredCorpus | Callable[[StoredCorpus], StoredCorpus],
     embedder: Embedder,
     progress: Progress = lambda _line, _done, _total: None,
     *,
-    add: bool = False,
+    read_on: str = "",
     key: Ed25519PrivateKey | None = None,
     trusted: Trusted | None = None,
 ) -> WriteReport:
-    """Make the index in *directory* hold exactly *corpus*, or the old one too with *add*.
+    """Make the index in *directory* hold exactly *corpus*, or what that makes of the old one.
 
     Chunks whose searched text and embedder are those of the old index keep their vectors;
-    when nothing differs, nothing is written. Without *add* a damaged old index is replaced;
-    with it, what it held cannot be known and the write is refused. *key* signs what is written;
+    when nothing differs, nothing is written. A damaged old index is replaced; where *corpus* is
+    to be made of it, what it held cannot be known and the write is refused. *read_on* is the time
+    that documents with other bytes than before remember. *key* signs what is written;
     of an old index that none of *trusted* signed nothing is kept. Raises CorpusError when
     another writer is at work, the disk refuses, or *corpus* contradicts itself.
     """
     with _writing(directory):
-        old = _old_generation(directory, trusted, needed=add)
-        if old is not None and add:
-            corpus = merge(old.corpus, corpus)
-        vectors, embedded = _vectors(corpus, embedder, _known(old, embedder), progress)
+        old = _old_generation(directory, trusted, needed=callable(corpus))
+        if callable(corpus):
+            corpus = corpus(StoredCorpus((), ()) if old is None else old.corpus)
+        if old is not None:
+            corpus = _with_versions(old.corpus, corpus, read_on)
+        known = _known(old, embedder)
+        vectors, embedded = vectors_of(corpus.chunks, embedder, known, progress)
         generation, contents = encode_generation(corpus, vectors, embedder.identity)
         written = old is None or old.name != generation.name
         if key is not None:
@@ -216,18 +255,21 @@ def _known(old: Generation | None, embedder: Embedder) -> dict[str, NDArray[np.f
     return dict(zip(texts, old.vectors, strict=True))
 
 
-def _vectors(
-    corpus: StoredCorpus,
+def vectors_of(
+    chunks: Sequence[EvidenceChunk],
     embedder: Embedder,
-    known: dict[str, NDArray[np.float32]],
+    known: Mapping[str, NDArray[np.float32]],
     progress: Progress,
 ) -> tuple[NDArray[np.float32], int]:
-    """Return the vectors (chunks, dimension) of *corpus* and how many had to be computed."""
+    """Return the vectors (chunks, dimension) and how many had to be computed.
+
+    *known* are those of texts that this embedder has embedded before, by the text.
+    """
     import numpy as np
 
-    texts = [search_text(chunk) for chunk in corpus.chunks]
+    texts = [search_text(chunk) for chunk in chunks]
     missing = list(dict.fromkeys(text for text in texts if text not in known))
-    rows = known | dict(zip(missing, embed_texts(missing, embedder, progress), strict=True))
+    rows = dict(known) | dict(zip(missing, embed_texts(missing, embedder, progress), strict=True))
     vectors = np.empty((len(texts), embedder.dimension), dtype=np.float32)
     for place, text in enumerate(texts):
         vectors[place] = rows[text]
@@ -278,8 +320,10 @@ def _write_generation(directory: Path, name: str, contents: dict[str, bytes]) ->
 
 
 def _write_durably(path: Path, content: bytes) -> None:
-    path.touch(0o600)
-    with path.open("wb") as file:
+    # An index may come from elsewhere: what stands in the way, a link above all, is not written to.
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +16,7 @@ from certirag.adapters.index.index_format import (
     encode_generation,
     read_generation,
 )
-from certirag.adapters.index.index_store import embed_texts, foreign
+from certirag.adapters.index.index_store import foreign, vectors_of
 from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.errors import CorpusError, ModelError
@@ -85,20 +85,18 @@ class LocalIndex:
         chunks: Sequence[EvidenceChunk],
         embedder: Embedder,
         progress: Progress | None = None,
+        known: Mapping[str, NDArray[np.float32]] | None = None,
     ) -> Self:
         """Return an index of *chunks* that lives in memory only, for documents seen once.
+
+        *known* are vectors by the text that *embedder* made them of before.
 
         Raises CorpusError for chunks that contradict themselves, ModelError when they cannot
         be embedded.
         """
-        import numpy as np
-
         report = progress or (lambda _line, _done, _total: None)
         corpus = StoredCorpus(documents=_documents(chunks), chunks=tuple(chunks))
-        vectors = np.empty((len(chunks), embedder.dimension), dtype=np.float32)
-        texts = [search_text(chunk) for chunk in chunks]
-        for place, vector in enumerate(embed_texts(texts, embedder, report)):
-            vectors[place] = vector
+        vectors, _ = vectors_of(chunks, embedder, known or {}, report)
         return cls(encode_generation(corpus, vectors, embedder.identity)[0])
 
     @property
@@ -125,6 +123,11 @@ class LocalIndex:
     def skipped(self) -> tuple[Skipped, ...]:
         """The files that were not taken in, each with its reason."""
         return self._generation.corpus.skipped
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files and folders that it was read from; none where that is not known."""
+        return self._generation.corpus.sources
 
     def chunks(self) -> Sequence[EvidenceChunk]:
         """Return every chunk, document by document."""

@@ -1,0 +1,206 @@
+"""Deleting documents and reading them again, on the page Corpus; what a session asks is done once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from certirag.bootstrap import corpus_writer
+from certirag.errors import CertiRAGError
+from ui import services
+from ui.corpora import SESSION, Corpus, corpus_label, read_again, remove_uploads
+from ui.inert import draw_text
+from ui.reading import ReadingBoard
+
+if TYPE_CHECKING:
+    from certirag.adapters.index.index_format import DocumentRecord
+
+_CONFIRM: Final = "corpus_confirm"  # (corpus, path): whose deletion waits for a yes
+_TASK: Final = "corpus_task"  # (corpus, what, path): what is to be done on this run
+_SAID: Final = "corpus_said"  # (corpus, path, what came of it, its role): text from outside
+_DELETE: Final = "delete"
+_READ: Final = "read"
+_SEEN: Final = 3
+_EARLIER: Final = (
+    " Earlier answers keep their certificates and say that they are of other documents."
+)
+_CANCELLED: Final = "You cancelled this. The page shows what the corpus holds now."
+
+
+def may_change(corpus: Corpus) -> bool:
+    """Say whether this session may delete and read again documents of *corpus*."""
+    return corpus.name == SESSION or (
+        services.allows_changes(corpus.name) and not corpus.index.foreign
+    )
+
+
+def do_what_was_asked(corpus: Corpus, path: str = "") -> None:
+    """Do what a click asked of that document of *corpus* on disk, or of all of it, if one did.
+
+    The page begins anew then, and this says in the same place what came of it.
+    """
+    task = st.session_state.get(_TASK)
+    if task is not None and task[0] == corpus.name and task[2] == path:
+        st.session_state.pop(_TASK)
+        if may_change(corpus):
+            board = ReadingBoard("corpus", (), partial(_cancelled, corpus.name, path))
+            try:
+                said, role = _done(corpus, task[1], path, board), "note"
+                if services.open_corpus(corpus.name).fingerprint != corpus.index.fingerprint:
+                    said += _EARLIER
+            except CertiRAGError as error:
+                said, role = f"Nothing was changed. {error}", "error"
+            _say(corpus.name, "" if task[1] == _DELETE and role == "note" else path, said, role)
+            board.close()
+            st.rerun()
+    if st.session_state.get(_SAID, ())[:2] == (corpus.name, path):
+        _, _, text, role = st.session_state.pop(_SAID)
+        draw_text(text, "error" if role == "error" else "note", told=True)
+
+
+def offer_changes(corpus: Corpus, document: DocumentRecord, number: int) -> None:
+    """Draw the buttons that read *document* again and delete it, in a row that the caller draws."""
+    if not may_change(corpus):
+        return
+    asked = (corpus.name, document.path)
+    if _is_known(corpus):
+        st.button(
+            f"Read document {number:d} again",
+            key=f"reread-{number}",
+            type="tertiary",
+            on_click=_read_document,
+            args=(*asked, document.sha256),
+        )
+    st.button(
+        f"Delete document {number:d}",
+        key=f"delete-{number}",
+        type="tertiary",
+        on_click=_ask_to_confirm,
+        args=asked,
+    )
+
+
+def confirm_deletion(corpus: Corpus, document: DocumentRecord, number: int) -> None:
+    """Draw the question whether *document* is to go, if its deletion was asked for."""
+    asked = (corpus.name, document.path)
+    if st.session_state.get(_CONFIRM) != asked or not may_change(corpus):
+        return
+    after = (
+        "Upload it again to have it back."
+        if corpus.name == SESSION
+        else "Its file is left where it is: reading all documents again takes it in again."
+    )
+    draw_text(
+        f"Delete “{_name(document.path)}” from “{corpus_label(corpus.name)}”? "
+        f"No answer will be made from it any more. {after}",
+        "note",
+        told=True,
+    )
+    with st.container(horizontal=True):
+        st.button(
+            f"Yes, delete document {number:d}",
+            key=f"confirm-{number}",
+            type="primary",
+            on_click=_delete,
+            args=(*asked, document.sha256),
+        )
+        st.button(f"Keep document {number:d}", key=f"keep-{number}", on_click=_forget_question)
+
+
+def offer_all_again(corpus: Corpus) -> None:
+    """Draw the button that reads all documents of *corpus* again, or why there is none."""
+    if not may_change(corpus):
+        st.caption("Documents of this corpus cannot be deleted or read again from here.")
+    elif _is_known(corpus):
+        st.button(
+            "Read all documents again",
+            key="reread-all",
+            on_click=_read_document,
+            args=(corpus.name, "", ""),
+        )
+    else:
+        st.caption(
+            "It is not recorded where these documents came from; ingest them once more to have "
+            "them read again from here."
+        )
+
+
+def versions_of(document: DocumentRecord) -> Sequence[str]:
+    """Return a line on each of the newest readings that found another file, newest first."""
+    lines = [
+        f"Read again on {version.read_on[:10]} at {version.read_on[11:16]} UTC; its text "
+        + ("changed." if version.text_changed else "is unchanged.")
+        for version in reversed(document.versions[-_SEEN:])
+    ]
+    earlier = len(document.versions) - _SEEN
+    return [*lines, *([f"{earlier} earlier changes."] if earlier > 0 else [])]
+
+
+def _done(corpus: Corpus, what: str, path: str, board: ReadingBoard) -> str:
+    """Do it, and return what came of it in words; raises a CertiRAGError and changes nothing."""
+    common, directory = services.shared(), services.indexes_home() / corpus.name
+    with (
+        board.turn(common.uploads),
+        corpus_writer(directory, common.services, board.watch) as writer,
+    ):
+        report = writer.remove(path) if what == _DELETE else writer.reread(path)
+    if what == _DELETE:
+        return f"“{_name(path)}” was deleted from this corpus."
+    if not path:
+        return (
+            f"All documents were read again: {report.documents} can be quoted, "
+            f"{len(report.skipped)} files were not read."
+        )
+    before = {document.path: document for document in corpus.index.documents}
+    now = {d.path: d for d in services.open_corpus(corpus.name).documents}
+    if path not in before or path not in now or before[path].sha256 == now[path].sha256:
+        return f"“{_name(path)}” was read again. The file is the same as before."
+    changed = now[path].versions[-1].text_changed
+    return f"“{_name(path)}” was read again; its text {'changed' if changed else 'is unchanged'}."
+
+
+def _is_known(corpus: Corpus) -> bool:
+    return corpus.name == SESSION or bool(corpus.index.sources)
+
+
+def _name(path: str) -> str:
+    return PurePath(path).name
+
+
+def _say(corpus: str, path: str, text: str, role: str) -> None:
+    st.session_state[_SAID] = (corpus, path, text, role)
+
+
+def _cancelled(corpus: str, path: str) -> None:
+    _say(corpus, path, _CANCELLED, "note")
+
+
+def _ask_to_confirm(corpus: str, path: str) -> None:
+    st.session_state[_CONFIRM] = (corpus, path)
+
+
+def _forget_question() -> None:
+    st.session_state.pop(_CONFIRM, None)
+
+
+def _delete(corpus: str, path: str, sha256: str) -> None:
+    _forget_question()
+    if corpus == SESSION:
+        remove_uploads(sha256)
+        _say(corpus, "", f"“{_name(path)}” was deleted from your documents.{_EARLIER}", "note")
+    else:
+        st.session_state[_TASK] = (corpus, _DELETE, path)
+
+
+def _read_document(corpus: str, path: str, sha256: str) -> None:
+    _forget_question()
+    if corpus == SESSION:
+        read_again(sha256)
+        which = f"“{_name(path)}” was" if path else "Your documents were"
+        _say(corpus, path, f"{which} read again.", "note")
+    else:
+        st.session_state[_TASK] = (corpus, _READ, path)
