@@ -7,13 +7,13 @@ wrong argument load none of the commands.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from certirag import __version__
 from certirag.auditing.query import GROUPINGS, PERIOD_FORMS
 from certirag.cli.output import complain
+from certirag.cli.whole_numbers import entry, whole
 from certirag.proof.facets import DECISIONS, MAX_PAGE, RENDER_STATES
 from certirag.settings import STRATEGIES
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MODES: Final = ("strict", "mixed", "debug")  # those of `certirag.render.Mode`
 BENCH_ENTRIES: Final = 1_000_000
 _LIST: Final = 20
-_DIGITS: Final = 15
 _EXAMPLES: Final = """examples:
   accepted with a low score, last quarter:
     certirag audit query --decision ACCEPT STRIP --score-below 0.80 --when last-quarter
@@ -56,6 +55,7 @@ def command_line() -> argparse.ArgumentParser:
     _add_keys(keys.add_subparsers(dest="act", required=True, metavar="COMMAND"))
     _add_replay(commands)
     _add_measuring(commands)
+    _add_gateway(commands)
     return parser
 
 
@@ -147,13 +147,13 @@ def _add_queries(commands: Commands) -> None:
 def _add_page_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
-        type=_whole(1, MAX_PAGE),
+        type=whole(1, MAX_PAGE),
         default=_LIST,
         metavar="N",
         help=f"answers on a page, at most {MAX_PAGE} ({_LIST} unless told)",
     )
     parser.add_argument(
-        "--after", type=_whole(0, 2**62), metavar="ENTRY", help="the page below this entry"
+        "--after", type=whole(0, 2**62), metavar="ENTRY", help="the page below this entry"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 
@@ -308,7 +308,7 @@ def _add_keys(commands: Commands) -> None:
     retired.add_argument("key", metavar="KEYID", help="the beginning of its key id")
     retired.add_argument(
         "--from-index",
-        type=_entry,
+        type=entry,
         metavar="N",
         help="the first entry that it may have forged (default: the next one); from there on "
         "nothing that it signed holds any more, its own hand-over included",
@@ -344,14 +344,14 @@ def _add_measuring(commands: Commands) -> None:
     timing.add_argument("--data", nargs="+", type=Path, metavar="PATH", default=[])
     timing.add_argument("--questions", type=Path, metavar="FILE.jsonl")
     timing.add_argument("--verifier", metavar="NAME")
-    timing.add_argument("--repeat", type=_whole(1), metavar="N", default=1)
-    timing.add_argument("--limit", type=_whole(1), metavar="N", help="ask the first N questions")
+    timing.add_argument("--repeat", type=whole(1), metavar="N", default=1)
+    timing.add_argument("--limit", type=whole(1), metavar="N", help="ask the first N questions")
     timing.add_argument("--out", type=Path, metavar="FILE", help="write the measurements as JSON")
     timing.add_argument("--json", action="store_true", help="print the measurements as JSON")
     timing.add_argument("--audit", action="store_true", help="measure an audit log instead")
     timing.add_argument(
         "--entries",
-        type=_whole(1),
+        type=whole(1),
         metavar="N",
         default=BENCH_ENTRIES,
         help="with --audit: how many (a million take 3 GB of disk)",
@@ -369,25 +369,32 @@ def _add_measuring(commands: Commands) -> None:
         "answers", help="questions with the sentences that people marked as their answer"
     )
     answers.add_argument("--data", required=True, type=Path, metavar="IN.jsonl[.gz]")
-    answers.add_argument("--limit", type=_whole(1), metavar="N", help="N questions, evenly")
+    answers.add_argument("--limit", type=whole(1), metavar="N", help="N questions, evenly")
     answers.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
     answers.add_argument("--json", action="store_true", help="print the figures as JSON")
     answers.set_defaults(run="measure_commands:eval_answers")
 
 
-def _whole(low: int, high: int | None = None) -> Callable[[str], int]:
-    wanted = f"from {low} to {high}" if high else f"of at least {low}"
-
-    def read(text: str) -> int:
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
-        if number < low or (high is not None and number > high):
-            raise argparse.ArgumentTypeError(f"{text[:40]!r}: give a whole number {wanted}")
-        return number
-
-    return read
-
-
-def _entry(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > _DIGITS:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r}: give the number of an entry, from 0")
-    return int(text)
+def _add_gateway(commands: Commands) -> None:
+    serving = commands.add_parser("serve", help="serve the HTTP gateway")
+    serving.add_argument("--host", default="127.0.0.1", metavar="H")
+    serving.add_argument("--port", type=whole(1, 65535), default=3000, metavar="P")
+    serving.add_argument(
+        "--profile", default="casual", metavar="NAME", help="every request's floor"
+    )
+    serving.add_argument("--waiting", type=whole(0, 1000), default=16, metavar="N")
+    serving.set_defaults(run="serve_commands:serve")
+    keys = commands.add_parser("serve-key", help="keys by which the gateway is asked")
+    acts = keys.add_subparsers(required=True, metavar="COMMAND")
+    new = acts.add_parser("add", help="make a key and print it, once")
+    new.add_argument("name")
+    new.add_argument("--profile", default="casual", metavar="NAME", help="its floor")
+    new.add_argument("--corpus", action="append", default=[], metavar="NAME")
+    new.add_argument("--source", action="append", default=[], metavar="FILE")
+    new.add_argument("--per-minute", type=whole(1, 100_000), default=120, metavar="N")
+    new.set_defaults(run="serve_commands:add_serve_key")
+    listed = acts.add_parser("list", help="the keys, without their secrets")
+    listed.set_defaults(run="serve_commands:list_serve_keys")
+    gone = acts.add_parser("revoke", help="forget a key")
+    gone.add_argument("name")
+    gone.set_defaults(run="serve_commands:revoke_serve_key")

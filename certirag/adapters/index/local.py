@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -100,6 +100,20 @@ class LocalIndex:
         for place, vector in enumerate(embed_texts(texts, embedder, report)):
             vectors[place] = vector
         return cls(encode_generation(corpus, vectors, embedder.identity)[0])
+
+    def restricted(self, doc_ids: Collection[str]) -> LocalIndex:
+        """Return an index of the documents *doc_ids* alone: nothing of the others is in it.
+
+        Its fingerprint is its own. Raises CorpusError when none of them is here.
+        """
+        generation = self._generation
+        places = [p for p, chunk in enumerate(self._chunks) if chunk.doc_id in doc_ids]
+        documents = tuple(d for d in self.documents if d.doc_id in doc_ids)
+        if not documents:
+            raise CorpusError("none of these documents is in the index: choose others")
+        corpus = StoredCorpus(documents, tuple(self._chunks[place] for place in places))
+        part, _ = encode_generation(corpus, generation.vectors[places], generation.embedder)
+        return LocalIndex(part, foreign=self._foreign)
 
     @property
     def fingerprint(self) -> str:
