@@ -14,6 +14,7 @@ from certirag import __version__
 from certirag.auditing.query import GROUPINGS, PERIOD_FORMS
 from certirag.cli.number_arguments import entry, whole
 from certirag.cli.output import complain
+from certirag.cli.serve_arguments import add_gateway
 from certirag.proof.facets import DECISIONS, MAX_PAGE, RENDER_STATES
 from certirag.settings import STRATEGIES
 
@@ -57,6 +58,7 @@ def command_line() -> argparse.ArgumentParser:
     _add_keys(keys.add_subparsers(dest="act", required=True, metavar="COMMAND"))
     _add_replay(commands)
     _add_measuring(commands)
+    add_gateway(commands)
     return parser
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -98,6 +98,20 @@ class LocalIndex:
         corpus = StoredCorpus(documents=_documents(chunks), chunks=tuple(chunks))
         vectors, _ = vectors_of(chunks, embedder, known or {}, report)
         return cls(encode_generation(corpus, vectors, embedder.identity)[0])
+
+    def restricted(self, doc_ids: Collection[str]) -> LocalIndex:
+        """Return an index of the documents *doc_ids* alone: nothing of the others is in it.
+
+        Its fingerprint is its own. Raises CorpusError when none of them is here.
+        """
+        generation = self._generation
+        places = [p for p, chunk in enumerate(self._chunks) if chunk.doc_id in doc_ids]
+        documents = tuple(d for d in self.documents if d.doc_id in doc_ids)
+        if not documents:
+            raise CorpusError("none of these documents is in the index: choose others")
+        corpus = StoredCorpus(documents, tuple(self._chunks[place] for place in places))
+        part, _ = encode_generation(corpus, generation.vectors[places], generation.embedder)
+        return LocalIndex(part, foreign=self._foreign)
 
     @property
     def fingerprint(self) -> str:

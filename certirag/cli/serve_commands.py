@@ -1,0 +1,85 @@
+"""The commands of the gateway: serve it, and the keys by which it is asked."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+
+from certirag.bootstrap import build_services
+from certirag.cli.output import note
+from certirag.errors import InputError, MissingExtra
+from certirag.gateway.access import KeyRecord, add_key, read_keys, revoke_key
+from certirag.gateway.allowed import Corpora
+from certirag.gateway.gated import Gate
+from certirag.gateway.profiles import load_profile
+from certirag.settings import Settings
+
+
+def serve(options: argparse.Namespace, settings: Settings) -> int:
+    """Serve the gateway until it is told to stop; requests under way are finished then."""
+    try:
+        import uvicorn  # noqa: PLC0415  # the extra 'gateway'
+
+        from certirag.gateway.app import gateway_app  # noqa: PLC0415
+    except ImportError as error:
+        message = f"the gateway needs {error.name}: pip install 'certirag[gateway]'"
+        raise MissingExtra(message) from error
+    keys = read_keys(settings.home)
+    if not keys and not _is_loopback(options.host):
+        raise InputError(
+            f"without keys the gateway listens on this machine alone, not on {options.host}: "
+            "make one with certirag serve-key add NAME"
+        )
+    profile = load_profile(options.profile)
+    services = build_services(settings)
+    corpora = Corpora(settings.home / "indexes", services)
+    gate = Gate(services, corpora, profile, options.waiting)
+    shown = f"[{options.host}]" if ":" in options.host else options.host
+    note(f"gateway on http://{shown}:{options.port}, profile {profile.name}")
+    uvicorn.run(
+        gateway_app(gate, keys),
+        host=options.host,
+        port=options.port,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
+    )
+    return 0
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def add_serve_key(options: argparse.Namespace, settings: Settings) -> int:
+    """Make a key and print it, once: only its digest is kept."""
+    record = KeyRecord(
+        name=options.name,
+        sha256="",
+        profile=options.profile,
+        corpora=tuple(options.corpus),
+        sources=tuple(options.source),
+        per_minute=options.per_minute,
+    )
+    print(add_key(settings.home, record))
+    note("keep it now: it is not shown again; a running gateway takes it when it is started anew")
+    return 0
+
+
+def list_serve_keys(_options: argparse.Namespace, settings: Settings) -> int:
+    """Print the keys by name with what each may do, never a secret."""
+    for key in read_keys(settings.home):
+        of = ", ".join(key.corpora) or "every corpus"
+        may = ", ".join(key.sources) or "every source"
+        print(f"{key.name}: {key.profile}, {of}, {may}, {key.per_minute} a minute")
+    return 0
+
+
+def revoke_serve_key(options: argparse.Namespace, settings: Settings) -> int:
+    """Forget a key; the gateway has to be started anew."""
+    revoke_key(settings.home, options.name)
+    note("forgotten: a running gateway takes it until it is started anew")
+    return 0

@@ -1,0 +1,1 @@
+"""The HTTP service: answers over allowed sources, and a gate in front of somebody's model."""

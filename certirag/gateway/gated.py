@@ -1,0 +1,287 @@
+"""From a request to an answer that may leave, or to the reason why none does.
+
+Every state is derived from the signed record again (`render.present`) under the meet of server,
+key and request; what leaves is text of statements that are Verified there, and of nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final
+
+from certirag.answers.pipeline import answer_question, verify_draft
+from certirag.auditing.logged_answers import export_again
+from certirag.errors import (
+    AuditError,
+    CertiRAGError,
+    InputError,
+    LanguageModelError,
+    ModelError,
+    PolicyError,
+    VerifierError,
+)
+from certirag.gateway.allowed import Allowed, Corpora
+from certirag.gateway.profiles import Profile, load_profile
+from certirag.gateway.refusals import Code, Refused
+from certirag.gateway.wire import AnswerResponse, CitationOut, ClaimOut, SourceOut
+from certirag.render import Mode, Presentation, present
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from certirag.answers.services import Services, SignedAnswer
+    from certirag.gateway.access import Caller
+    from certirag.render import Chip
+
+_REMEMBERED: Final = 10_000  # answers whose certificate a caller may fetch
+# What the record says of an answer as a whole, as the gateway's code.
+_CODES: Final[dict[str, Code]] = {
+    "CONTRADICTED": "CONTRADICTED",
+    "CONTESTED": "CONTRADICTED",
+    "SOME_CONTRADICTED": "CONTRADICTED",
+    "MEASUREMENT_FAILED": "VERIFIER_UNAVAILABLE",
+}
+
+
+class ClientGone(CertiRAGError):
+    """Whoever asked has left: the work for them ends at the next step."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatedRequest:
+    """A question over *allowed* documents, with somebody's *draft* where there is one."""
+
+    question: str
+    allowed: Allowed
+    profile: Profile
+    draft: str | None = None
+
+
+class Gate:
+    """Answers one request at a time with the models; *waiting* others may wait, more are refused."""
+
+    def __init__(
+        self, services: Services, corpora: Corpora, profile: Profile, waiting: int
+    ) -> None:
+        self.services, self.corpora, self.profile = services, corpora, profile
+        self._models = threading.Lock()
+        self._places = threading.Semaphore(waiting + 1)
+        self._given: OrderedDict[str, str] = OrderedDict()  # trace id → caller
+
+    def asked(
+        self,
+        caller: Caller,
+        question: str,
+        *,
+        corpus: str | None,
+        sources: Sequence[str],
+        profile: str | None,
+        draft: str | None = None,
+    ) -> GatedRequest:
+        """Return what *caller* asks, under no less than server and key ask for; Refused."""
+        floor = self.profile
+        try:
+            for name in filter(None, (caller.profile, profile)):
+                floor = floor.meet(load_profile(name))
+        except PolicyError as error:
+            raise Refused("BAD_REQUEST", str(error)) from error
+        return GatedRequest(question, self.corpora.allowed(corpus, sources, caller), floor, draft)
+
+    def presented(
+        self, caller: Caller, asked: GatedRequest, gone: Callable[[], bool]
+    ) -> Presentation:
+        """Return the answer as it may be shown; the log has it before this returns.
+
+        Refused where the service is overloaded; ClientGone where *gone* says so on the way.
+        """
+
+        def progress(_line: str, _done: int, _total: int) -> None:
+            if gone():
+                raise ClientGone("the request was cancelled")
+
+        with self._place():
+            answer = self._signed(asked, progress)
+            self._given[answer.trace_id] = caller.name
+            while len(self._given) > _REMEMBERED:
+                self._given.popitem(last=False)
+        return present(
+            answer.export,
+            Mode.STRICT,
+            trusted=self.services.trusted,
+            floor=asked.profile.policy.meet(self.services.policy),
+        )
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        if not self._places.acquire(blocking=False):
+            raise Refused("OVERLOADED", headers={"Retry-After": "2"})
+        try:
+            with self._models:
+                yield
+        finally:
+            self._places.release()
+
+    def _signed(
+        self, asked: GatedRequest, progress: Callable[[str, int, int], None]
+    ) -> SignedAnswer:
+        policy = asked.profile.policy
+        index = asked.allowed.index
+        progress("Waiting", 0, 1)  # who left while waiting is not worked for
+        if asked.draft is None:
+            return answer_question(
+                asked.question, index, self.services, asked_policy=policy, progress=progress
+            )
+        return verify_draft(
+            asked.draft,
+            index,
+            self.services,
+            question=asked.question,
+            asked_policy=policy,
+            progress=progress,
+        )
+
+    def export(self, caller: Caller, trace_id: str) -> dict[str, Any]:
+        """Return the certificate of an answer that *caller* was given by this server; else Refused.
+
+        An answer holds passages of its sources, which another key may not be allowed.
+        """
+        if self._given.get(trace_id) != caller.name:
+            raise Refused("UNKNOWN_ANSWER")
+        try:
+            found: dict[str, Any] = json.loads(export_again(self.services.audit_log, trace_id))
+        except AuditError as error:
+            raise Refused("UNKNOWN_ANSWER") from error
+        return found
+
+
+def grounding_score(shown: Presentation) -> float:
+    """Return the share in [0, 1] of the checkable statements that are Verified; 0 of none."""
+    basis = shown.summary.basis
+    if basis is None or not basis.checkable:
+        return 0.0
+    return round(shown.summary.verified / basis.checkable, 6)
+
+
+def require_allowed(shown: Presentation, profile: Profile, *, answers: bool) -> None:
+    """Raise Refused unless the answer may leave; *answers* asks that it answers the question too."""
+    summary, trace_id = shown.summary, shown.record.trace_id
+    if not shown.shown:
+        code = _CODES.get(summary.reason_code, "UNGROUNDED_CLAIM")
+        if code == "UNGROUNDED_CLAIM" and not shown.record.retrieval.chunks:
+            code = "NO_EVIDENCE"
+        raise Refused(code, _MESSAGES.get(code, ""), trace_id)
+    if answers and summary.reason_code == "RELATED_ONLY":
+        raise Refused("UNGROUNDED_CLAIM", _MESSAGES["UNGROUNDED_CLAIM"], trace_id)
+    score = grounding_score(shown)
+    if score < profile.reject:
+        message = (
+            f"Of the statements {score:.2f} are supported; the profile {profile.name} lets nothing "
+            f"through below {profile.reject:.2f}."
+        )
+        raise Refused("UNGROUNDED_CLAIM", message, trace_id)
+
+
+_MESSAGES: Final[dict[Code, str]] = {
+    "UNGROUNDED_CLAIM": "No supporting evidence found in provided sources.",
+    "NO_EVIDENCE": "Nothing in the provided sources is on this.",
+    "CONTRADICTED": "The provided sources contradict the answer or each other.",
+    "VERIFIER_UNAVAILABLE": "Not every statement could be measured, so none is given.",
+}
+
+
+def answer_response(
+    shown: Presentation,
+    asked: GatedRequest,
+    *,
+    max_citations: int,
+    certificate: str | dict[str, Any],
+) -> AnswerResponse:
+    """Return the Verified statements that *max_citations* sentences carry, in their order.
+
+    Raises Refused when not even the first one fits.
+    """
+    cited = _Citations(max_citations)
+    claims = [cited.claim(chip) for chip in shown.shown]
+    kept = [claim for claim in claims if claim is not None]
+    if not kept:
+        message = f"max_citations is {max_citations}: the shortest proof needs more sentences"
+        raise Refused("BAD_REQUEST", message, shown.record.trace_id)
+    withheld = [
+        ClaimOut(
+            text="", status="WITHHELD", entailment=None, citations=[], reason=chip.why.sentence
+        )
+        for chip in shown.folded
+    ]
+    return AnswerResponse(
+        answer=" ".join(claim.text for claim in kept),
+        citations=cited.found,
+        grounding_score=grounding_score(shown),
+        trace_id=shown.record.trace_id,
+        decision="ALLOW",
+        stripped=grounding_score(shown) < asked.profile.accept,
+        reason_code=shown.summary.reason_code,
+        confidence=shown.summary.confidence,
+        claims=kept + withheld,
+        sources=[SourceOut(source=name, sha256=sha256) for name, sha256 in asked.allowed.sources],
+        profile=asked.profile.name,
+        policy=shown.policy.name,
+        certificate=certificate,
+    )
+
+
+class _Citations:
+    """The sentences that are cited, numbered from 1, each once, and at most *most* of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.found: list[CitationOut] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def claim(self, chip: Chip) -> ClaimOut | None:
+        """Return *chip* with the numbers of its sentences; None where these are too many."""
+        views = [view for view in chip.evidence if view.attached]
+        new = [v for v in views if (v.chunk.chunk_id, v.span.span_id) not in self._numbers]
+        if not views or len(self.found) + len(new) > self._most:
+            return None
+        for view in new:
+            source, span = view.chunk.source, view.span
+            self.found.append(
+                CitationOut(
+                    id=len(self.found) + 1,
+                    source=PurePath(source.url_or_path).name,
+                    title=source.title,
+                    section=source.section if source.page is None else f"p.{source.page}",
+                    quote_span=span.sentence,
+                    start=source.start + span.start,
+                    end=source.start + span.end,
+                    source_sha256=source.sha256,
+                )
+            )
+            self._numbers[view.chunk.chunk_id, span.span_id] = len(self.found)
+        score = chip.result.score if chip.result else None
+        return ClaimOut(
+            text=chip.text,
+            status="VERIFIED",
+            entailment=score,
+            citations=[self._numbers[v.chunk.chunk_id, v.span.span_id] for v in views],
+            reason="",
+        )
+
+
+def refusal_of(error: CertiRAGError) -> Refused:
+    """Return an error of the package as a refusal: an outage is never one of the documents'."""
+    if isinstance(error, AuditError):
+        return Refused("AUDIT_UNAVAILABLE")
+    if isinstance(error, VerifierError | ModelError):
+        return Refused("VERIFIER_UNAVAILABLE")
+    if isinstance(error, LanguageModelError):
+        return Refused("MODEL_UNAVAILABLE")
+    if isinstance(error, InputError):
+        return Refused("BAD_REQUEST", str(error))
+    return Refused("INTERNAL")

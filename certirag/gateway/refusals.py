@@ -1,0 +1,119 @@
+"""Every way in which the gateway says no: one code, one status, one shape (gateway seed §3.7.5).
+
+A refusal, an outage and a bad request are never the same code, and none of them is an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+PROJECT: Final = "certirag"
+PROBLEM: Final = "application/problem+json"
+_TYPE: Final = "urn:certirag:error:"
+
+Code = Literal[
+    "UNGROUNDED_CLAIM",
+    "NO_EVIDENCE",
+    "CONTRADICTED",
+    "SOURCE_NOT_ALLOWED",
+    "UNKNOWN_CORPUS",
+    "UNKNOWN_MODEL",
+    "UNKNOWN_ANSWER",
+    "BAD_REQUEST",
+    "TOO_LARGE",
+    "NOT_JSON",
+    "NOT_AUTHORISED",
+    "NOT_FOUND",
+    "METHOD_NOT_ALLOWED",
+    "RATE_LIMITED",
+    "OVERLOADED",
+    "MODEL_UNAVAILABLE",
+    "VERIFIER_UNAVAILABLE",
+    "AUDIT_UNAVAILABLE",
+    "INTERNAL",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeNote:
+    """What a code means: its HTTP *status*, and what a caller can do (*mend*)."""
+
+    status: int
+    meaning: str
+    mend: str
+
+
+CODES: Final[dict[Code, CodeNote]] = {
+    "UNGROUNDED_CLAIM": CodeNote(
+        422, "The sources do not support an answer.", "Ask otherwise, or allow other sources."
+    ),
+    "NO_EVIDENCE": CodeNote(
+        422, "Nothing in the sources is on this.", "Ask otherwise, or allow other sources."
+    ),
+    "CONTRADICTED": CodeNote(
+        422, "The sources contradict the answer or each other.", "Read the certificate's evidence."
+    ),
+    "SOURCE_NOT_ALLOWED": CodeNote(
+        403, "A source is not there, or not for this key.", "Name sources that the key may use."
+    ),
+    "UNKNOWN_CORPUS": CodeNote(404, "There is no such corpus.", "Name one that was ingested."),
+    "UNKNOWN_MODEL": CodeNote(404, "There is no such model.", "Take a name of /v1/models."),
+    "UNKNOWN_ANSWER": CodeNote(404, "No answer has this trace id.", "Check the trace id."),
+    "BAD_REQUEST": CodeNote(400, "The request cannot be used.", "Mend what the message names."),
+    "TOO_LARGE": CodeNote(413, "The request is too large.", "Send less."),
+    "NOT_JSON": CodeNote(415, "The body is not JSON.", "Send content-type: application/json."),
+    "NOT_AUTHORISED": CodeNote(401, "No key that is known was sent.", "Send a key as a bearer."),
+    "NOT_FOUND": CodeNote(404, "There is nothing under this path.", "See /openapi.json."),
+    "METHOD_NOT_ALLOWED": CodeNote(405, "Not this way.", "See /openapi.json."),
+    "RATE_LIMITED": CodeNote(429, "Too many requests with this key.", "Wait as Retry-After says."),
+    "OVERLOADED": CodeNote(503, "Too many requests wait already.", "Wait as Retry-After says."),
+    "MODEL_UNAVAILABLE": CodeNote(
+        502, "The language model gave no usable answer.", "Try again, or see the model's server."
+    ),
+    "VERIFIER_UNAVAILABLE": CodeNote(503, "Nothing can be verified now.", "Try again later."),
+    "AUDIT_UNAVAILABLE": CodeNote(
+        503, "The answer could not be logged, so none is given.", "See the log's database."
+    ),
+    "INTERNAL": CodeNote(500, "Something failed that should not.", "Tell the operator."),
+}
+assert set(CODES) == set(get_args(Code))  # noqa: S101  # read at import, before anything is served
+
+
+@dataclass(eq=False)  # not frozen: Python writes the traceback onto it
+class Refused(Exception):  # what it says to a caller, not what went wrong
+    """An answer that is not given: *code*, one line of ours, and the answer's *trace_id* if any."""
+
+    code: Code
+    message: str = ""
+    trace_id: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of the code."""
+        return CODES[self.code].status
+
+    def body(self, trace_id: str) -> dict[str, Any]:
+        """Return the error as JSON values; *trace_id* where the refusal has none of its own."""
+        return {
+            "error": {
+                "code": self.code,
+                "message": self.message or CODES[self.code].meaning,
+                "trace_id": self.trace_id or trace_id,
+                "project": PROJECT,
+            }
+        }
+
+    def problem(self, trace_id: str) -> dict[str, Any]:
+        """Return the error as RFC 9457 has it, for whoever asks for `PROBLEM`."""
+        note = CODES[self.code]
+        return {
+            "type": f"{_TYPE}{self.code}",
+            "title": note.meaning,
+            "status": note.status,
+            "detail": self.message or note.mend,
+            "code": self.code,
+            "trace_id": self.trace_id or trace_id,
+            "project": PROJECT,
+        }

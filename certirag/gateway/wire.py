@@ -1,0 +1,197 @@
+"""What goes over the wire: requests and responses (gateway seed §3.4 to §3.7; RFC-0004 §4.2, §12).
+
+Requests are read strictly: an unknown field is a bad request, not one that is passed over.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+Question = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Response(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class AnswerRequest(_Request):
+    """A question over allowed sources; with *answer*, somebody else's answer to be gated.
+
+    *sources* are file names of the corpus; all that the key may use when there are none.
+    """
+
+    question: Question
+    sources: list[Name] = Field(default=[], max_length=200)
+    max_citations: int = Field(default=10, ge=1, le=50)
+    corpus: Name | None = None
+    profile: Name | None = None
+    answer: str | None = Field(default=None, min_length=1, max_length=MAX_DRAFT)
+    certificate: Literal["link", "inline"] = "link"
+
+
+class CitationOut(_Response):
+    """A sentence of a source, word for word: ``section`` is ``p.N`` where the source has pages.
+
+    *start* and *end* are code points in the source's text as it was read, end exclusive.
+    """
+
+    id: int
+    source: str
+    title: str
+    section: str
+    quote_span: str
+    start: int
+    end: int
+    source_sha256: str
+
+
+class ClaimOut(_Response):
+    """A statement with what was decided of it; what is not supported has no text here."""
+
+    text: str
+    status: Literal["VERIFIED", "WITHHELD"]
+    entailment: float | None
+    citations: list[int]
+    reason: str
+
+
+class SourceOut(_Response):
+    """A source that was searched, with the SHA-256 of its bytes."""
+
+    source: str
+    sha256: str
+
+
+class AnswerResponse(_Response):
+    """An answer of supported statements alone, with its citations and where its certificate is.
+
+    *stripped* says that fewer statements are supported than the profile wants of a whole answer.
+    """
+
+    answer: str
+    citations: list[CitationOut]
+    grounding_score: float
+    trace_id: str
+    decision: Literal["ALLOW"]
+    stripped: bool
+    reason_code: str
+    confidence: str
+    claims: list[ClaimOut]
+    sources: list[SourceOut]
+    profile: str
+    policy: str
+    certificate: str | dict[str, Any]
+
+
+class QaRequest(_Request):
+    """A question as RFC-0004 §12 asks it; *brief* leaves the quotes out."""
+
+    query: Question
+    corpus: Name | None = None
+    sources: list[Name] = Field(default=[], max_length=200)
+    mode: Literal["brief", "detailed"] = "detailed"
+    profile: Name | None = None
+
+
+class SupportingCitation(_Response):
+    """A pointer to a reference and, unless brief, to the quoted passage."""
+
+    work_id: str
+    passage_id: str | None
+
+
+class GroundedClaim(_Response):
+    """A supported statement; *support_level* is direct where one sentence alone carries it."""
+
+    text: str
+    supporting_citations: list[SupportingCitation]
+    support_level: Literal["direct", "indirect"]
+
+
+class ReferenceOut(_Response):
+    """A cited document, once."""
+
+    work_id: str
+    title: str
+    source: str
+
+
+class GroundedAnswer(_Response):
+    """RFC-0004 §4.2; an abstention is one too, with the reason among its limitations."""
+
+    answer_summary: str
+    claims: list[GroundedClaim]
+    references: list[ReferenceOut]
+    confidence: str
+    limitations: list[str]
+    query_refinements: list[str]
+    trace_id: str
+
+
+class ErrorDetail(_Response):
+    """What went wrong (gateway seed §3.7.5)."""
+
+    code: str
+    message: str
+    trace_id: str
+    project: str
+
+
+class ErrorOut(_Response):
+    """The one shape of every error."""
+
+    error: ErrorDetail
+
+
+class TextPart(BaseModel):
+    """A part of a message."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+    type: Literal["text"]
+    text: str
+
+
+class ChatMessage(BaseModel):
+    """One message of a conversation; parts other than text are refused."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | list[TextPart]
+
+    @property
+    def text(self) -> str:
+        """The words of the message."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content)
+
+
+class ChatOptions(_Request):
+    """What a chat request may say to the gate."""
+
+    corpus: Name | None = None
+    sources: list[Name] = Field(default=[], max_length=200)
+    profile: Name | None = None
+
+
+class ChatRequest(BaseModel):
+    """A chat completion as OpenAI's clients send it; parameters that it does not know are passed over.
+
+    ``certirag`` may name corpus, sources and profile, as `AnswerRequest` does.
+    """
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+    model: Name
+    messages: list[ChatMessage] = Field(min_length=1, max_length=200)
+    stream: bool = False
+    n: Literal[1] = 1
+    certirag: ChatOptions | None = None

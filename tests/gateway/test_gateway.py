@@ -1,0 +1,430 @@
+"""What the gateway lets out: supported statements of allowed sources, or one clear refusal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from gateway_served import HIDDEN, NOTICE, PUBLIC, Served
+from scripted_model import ScriptedModel
+
+from certirag.cli.main import main
+from certirag.core.text import sha256_hex
+from certirag.errors import AuditError, LanguageModelError, VerifierError
+from certirag.gateway.access import FILE, Caller, RateLimit
+from certirag.gateway.gated import ClientGone
+from certirag.gateway.profiles import load_profile, profile_names
+from certirag.gateway.refusals import CODES, Refused
+from certirag.ports import Judgement, Pair, Prompt
+from certirag.proof.envelope import strict_json
+
+REFUND = "When is the refund paid?"
+TAX = {"question": "What is the standard rate for business travel in 2025?", "corpus": "tax"}
+
+
+def _error(response: object, status: int, code: str) -> dict[str, str]:
+    assert response.status_code == status, response.text  # type: ignore[attr-defined]
+    error: dict[str, str] = response.json()["error"]  # type: ignore[attr-defined]
+    assert set(error) == {"code", "message", "trace_id", "project"}
+    assert (error["code"], error["project"]) == (code, "certirag")
+    assert error["message"]
+    assert error["trace_id"]
+    return error
+
+
+def test_a_question_is_answered_from_the_sources_that_are_named(served: Served) -> None:
+    """The shape of the gateway document's §3.7.4, and its certificate."""
+    asked = {**TAX, "sources": ["notice.md"], "max_citations": 3}
+    response = served.client().post("/v1/answer", json=asked)
+    assert response.status_code == 200, response.text
+    given = response.json()
+    assert given["answer"].startswith("The standard rate for business travel in 2025 is 70 cents")
+    assert given["grounding_score"] == 1.0
+    assert (given["decision"], given["stripped"]) == ("ALLOW", False)
+    (cited,) = given["citations"]
+    assert cited["source"] == "notice.md"
+    assert cited["quote_span"] in NOTICE
+    assert [source["source"] for source in given["sources"]] == ["notice.md"]
+    export = served.client().get(given["certificate"])
+    assert export.json()["trace_id"] == given["trace_id"]
+
+
+def test_a_quotation_stands_where_its_offsets_say(served: Served) -> None:
+    """In plain text these are places of the file, and the digest is the file's."""
+    asked = {"question": REFUND, "corpus": "town", "sources": ["public.txt"]}
+    (cited,) = served.client().post("/v1/answer", json=asked).json()["citations"]
+    assert PUBLIC[cited["start"] : cited["end"]] == cited["quote_span"]
+    assert cited["source_sha256"] == sha256_hex(PUBLIC)
+
+
+def test_what_the_sources_do_not_hold_is_refused(served: Served) -> None:
+    """The gateway document's §3.7.5: a refusal with the trace id of its own certificate."""
+    asked = {"question": "Who will win the 2028 election?", "corpus": "tax"}
+    error = _error(served.client().post("/v1/answer", json=asked), 422, "UNGROUNDED_CLAIM")
+    assert error["message"] == "No supporting evidence found in provided sources."
+    kept = served.client().get(f"/v1/certificates/{error['trace_id']}")
+    assert kept.json()["decisions"] == [] or "VERIFIED" not in kept.text
+
+
+def test_a_draft_leaves_without_what_is_not_supported(served: Served) -> None:
+    """Nothing of an invented statement is in the response, not even as a withheld text."""
+    draft = (
+        "The standard rate for business travel in 2025 is 70 cents per mile. Boats get zebracoins."
+    )
+    response = served.client().post("/v1/answer", json={**TAX, "answer": draft})
+    given = response.json()
+    assert given["answer"] == "The standard rate for business travel in 2025 is 70 cents per mile."
+    assert (given["grounding_score"], given["stripped"]) == (0.5, True)
+    assert [claim["status"] for claim in given["claims"]] == ["VERIFIED", "WITHHELD"]
+    assert "zebracoins" not in response.text
+    strict = served.client().post("/v1/answer", json={**TAX, "answer": draft, "profile": "strict"})
+    _error(strict, 422, "UNGROUNDED_CLAIM")
+
+
+def test_a_profile_can_only_be_tightened(served: Served) -> None:
+    """Under a key with a floor a looser profile changes nothing."""
+    key = served.key("clinic", profile="strict")
+    draft = (
+        "The standard rate for business travel in 2025 is 70 cents per mile. Boats get zebracoins."
+    )
+    asked = {**TAX, "answer": draft, "profile": "casual"}
+    _error(served.client(key).post("/v1/answer", json=asked), 422, "UNGROUNDED_CLAIM")
+    for one in map(load_profile, profile_names()):
+        for other in map(load_profile, profile_names()):
+            both = one.meet(other)
+            assert both.policy.refines(one.policy)
+            assert both.policy.refines(other.policy)
+            assert both.accept == max(one.accept, other.accept)
+            assert both.reject == max(one.reject, other.reject)
+
+
+@pytest.mark.parametrize("path", ["/v1/answer", "/qa", "/v1/chat/completions"])
+def test_a_key_sees_its_own_sources_alone(served: Served, path: str) -> None:
+    """No word of another document is in a response or a certificate, and names cannot be tried."""
+    open_key = served.key("all")
+    own = served.key("narrow", corpora=("town",), sources=("public.txt",))
+    client = served.client(own)
+
+    def ask(question: str, **more: object) -> object:
+        if path == "/qa":
+            return client.post(path, json={"query": question, **more})
+        if path == "/v1/answer":
+            return client.post(path, json={"question": question, "certificate": "inline", **more})
+        said = [{"role": "user", "content": question}]
+        return client.post(path, json={"model": "certirag", "messages": said, "certirag": more})
+
+    for question in (REFUND, "When does the merger with Ostrava Glass close?"):
+        text = ask(question).text  # type: ignore[attr-defined]
+        assert "Ostrava" not in text.replace(question, "")
+        assert "90 days" not in text
+        assert "secret" not in text
+    refused = [
+        _error(ask(REFUND, sources=[name]), 403, "SOURCE_NOT_ALLOWED")["message"]
+        for name in ("secret.txt", "nowhere.txt")
+    ]
+    assert refused[0] == refused[1]
+    _error(ask(REFUND, corpus="tax"), 404, "UNKNOWN_CORPUS")
+    other = served.client(open_key).post(
+        "/v1/answer", json={"question": REFUND, "corpus": "town", "sources": ["secret.txt"]}
+    )
+    assert "90 days" in other.json()["answer"]
+    _error(client.get(other.json()["certificate"]), 404, "UNKNOWN_ANSWER")
+
+
+def test_certificates_of_a_narrow_key_hold_no_other_document(served: Served) -> None:
+    """The index that is searched, and that the record describes, holds the allowed ones alone."""
+    own = served.key("narrow", corpora=("town",), sources=("public.txt",))
+    client = served.client(own)
+    given = client.post("/v1/answer", json={"question": REFUND, "certificate": "inline"}).json()
+    written = json.dumps(given["certificate"])
+    assert "14 days" in written
+    assert not any(sentence in written for sentence in HIDDEN.split(". "))
+
+
+def test_keys_are_kept_hashed_and_can_be_revoked(
+    served: Served, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The secret is printed once and is in no file; a revoked one is nobody's."""
+    monkeypatch.setenv("CERTIRAG_HOME", str(served.home))
+    assert main(["serve-key", "add", "desk", "--corpus", "tax"]) == 0
+    secret = capsys.readouterr().out.strip()
+    assert secret not in (served.home / FILE).read_text("utf-8")
+    assert (served.home / FILE).stat().st_mode & 0o077 == 0
+    assert main(["serve-key", "list"]) == 0
+    assert secret not in capsys.readouterr().out
+    assert served.client(secret).get("/v1/models").status_code == 200
+    for key in ("", "crk_wrong", secret[:-1]):
+        _error(served.client(key).get("/v1/models"), 401, "NOT_AUTHORISED")
+    assert main(["serve-key", "revoke", "desk"]) == 0
+    assert main(["serve-key", "revoke", "desk"]) == 2
+
+
+def test_without_keys_only_this_machine_is_answered(
+    served: Served, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by binding elsewhere, and not by a name that somebody points at loopback."""
+    monkeypatch.setenv("CERTIRAG_HOME", str(served.home))
+    assert main(["serve", "--host", "0.0.0.0"]) == 2  # noqa: S104  # refused
+    assert "make one with certirag serve-key add" in capsys.readouterr().err
+    answer = served.client().get("/v1/models", headers={"host": "rebound.example"})
+    _error(answer, 401, "NOT_AUTHORISED")
+
+
+def test_a_key_asks_no_more_often_than_it_may() -> None:
+    """The seconds to wait are told, and after them it may ask again."""
+    now = [0.0]
+    limit, caller = RateLimit(lambda: now[0]), Caller("desk", per_minute=3)
+    for _ in range(3):
+        limit.take(caller)
+    with pytest.raises(Refused) as refused:
+        limit.take(caller)
+    now[0] += int(refused.value.headers["Retry-After"])
+    limit.take(caller)
+    limit.take(Caller("another", per_minute=3))
+
+
+class _Broken:
+    """A log or a verifier that fails."""
+
+    def __init__(self, error: Exception, whole: object) -> None:
+        self._error, self._whole = error, whole
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._whole, name)
+
+    def append(self, _entry: object) -> None:
+        raise self._error
+
+    def judge(self, _pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("part", "error", "code"),
+    [
+        ("audit_log", AuditError("the database is away"), "AUDIT_UNAVAILABLE"),
+        ("verifier", VerifierError("no answer"), "VERIFIER_UNAVAILABLE"),
+    ],
+)
+def test_an_outage_is_neither_a_refusal_nor_a_pass(
+    served: Served, part: str, error: Exception, code: str
+) -> None:
+    """Without a log no answer leaves; without a verifier nothing is called unsupported."""
+    broken = served.with_services(**{part: _Broken(error, getattr(served.services, part))})
+    asked = {**TAX, "answer": "Business travel in 2025 is paid with 70 cents per mile."}
+    response = broken.client().post("/v1/answer", json=asked)
+    _error(response, 503, code)
+    assert "70 cents" not in response.text
+
+
+def test_too_many_waiting_are_refused(served: Served) -> None:
+    """What cannot be done soon is refused at once, with the time to wait."""
+    served.gate._places = type(served.gate._places)(0)  # as if all were taken
+    response = served.client().post("/v1/answer", json=TAX)
+    _error(response, 503, "OVERLOADED")
+    assert int(response.headers["retry-after"]) > 0
+
+
+def test_work_ends_when_nobody_waits_for_it(served: Served) -> None:
+    """The log has the request and that it ended without an answer."""
+    asked = served.gate.asked(
+        Caller("desk"), TAX["question"], corpus="tax", sources=(), profile=None
+    )
+    looks = iter([False, True])
+    with pytest.raises(ClientGone):
+        served.gate.presented(Caller("desk"), asked, lambda: next(looks))
+    kinds = [strict_json(e.leaf.encode())["kind"] for e in served.services.audit_log.entries()]
+    assert kinds[-2:] == ["received", "failed"]
+    assert served.client().post("/v1/answer", json=TAX).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status", "code"),
+    [
+        ("GET", "/nowhere", {}, 404, "NOT_FOUND"),
+        ("GET", "/v1/answer", {}, 405, "METHOD_NOT_ALLOWED"),
+        ("POST", "/v1/answer", {"content": b"{}"}, 415, "NOT_JSON"),
+        ("POST", "/v1/answer", {"json": {"question": ""}}, 400, "BAD_REQUEST"),
+        ("POST", "/v1/answer", {"json": {**TAX, "max_citations": 0}}, 400, "BAD_REQUEST"),
+        ("POST", "/v1/answer", {"json": {**TAX, "wish": 1}}, 400, "BAD_REQUEST"),
+        ("POST", "/v1/answer", {"json": {**TAX, "profile": "lax"}}, 400, "BAD_REQUEST"),
+        ("POST", "/v1/answer", {"json": {"question": "Which?"}}, 400, "BAD_REQUEST"),
+        ("POST", "/v1/answer", {"json": {**TAX, "answer": "x" * 1_000_001}}, 413, "TOO_LARGE"),
+        ("GET", "/v1/certificates/" + "0" * 32, {}, 404, "UNKNOWN_ANSWER"),
+    ],
+)
+def test_every_error_has_one_shape(
+    served: Served, method: str, path: str, sent: dict[str, object], status: int, code: str
+) -> None:
+    """And as RFC 9457 has it for whoever asks."""
+    client = served.client()
+    _error(client.request(method, path, **sent), status, code)  # type: ignore[arg-type]
+    headers = {"accept": "application/problem+json"}
+    problem = client.request(method, path, headers=headers, **sent)  # type: ignore[arg-type]
+    assert problem.headers["content-type"] == "application/problem+json"
+    assert (problem.json()["status"], problem.json()["code"]) == (status, code)
+
+
+def test_probes_and_metrics(served: Served) -> None:
+    """Ready means that an answer could be logged; what is counted names no question."""
+    client = served.client()
+    assert client.get("/livez").json() == {"status": "ok"}
+    assert client.get("/readyz").json() == {"status": "ready"}
+    client.post("/v1/answer", json=TAX)
+    metrics = client.get("/metrics").text
+    assert 'certirag_requests_total{code="",path="/v1/answer",status="200"} 1.0' in metrics
+    assert "mileage" not in metrics
+
+
+def test_a_grounded_answer_or_an_abstention(served: Served) -> None:
+    """RFC-0004 §4.2: an abstention is an answer of the same shape, without claims."""
+    client = served.client()
+    given = client.post("/qa", json={"query": TAX["question"], "corpus": "tax"}).json()
+    assert given["claims"][0]["support_level"] == "direct"
+    assert given["claims"][0]["supporting_citations"][0]["passage_id"]
+    assert [r["source"].rpartition("/")[2] for r in given["references"]] == ["notice.md"]
+    none = client.post("/qa", json={"query": "Who will win the 2028 election?", "corpus": "tax"})
+    assert (none.json()["claims"], none.json()["confidence"]) == ([], "insufficient_evidence")
+
+
+INVENTED = (
+    "The standard rate for business travel in 2025 is 70 cents per mile. Boats get zebracoins."
+)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_official_client_gets_certified_statements_alone(
+    served: Served, listening: Callable[[FastAPI], str], *, stream: bool
+) -> None:
+    """The model behind the gateway invents; what it invented reaches nobody."""
+    from openai import OpenAI
+
+    model = ScriptedModel(INVENTED.split(" "), name="liar")
+    model._rule = [f"{word} " for word in INVENTED.split(" ")]
+    url = listening(served.before(model).app())
+    client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+    assert [m.id for m in client.models.list()] == ["certirag", "small"]
+    asked = {
+        "model": "small",
+        "messages": [
+            {"role": "system", "content": "Be short."},
+            {"role": "user", "content": TAX["question"]},
+        ],
+        "extra_body": {"certirag": {"corpus": "tax"}},
+    }
+    if stream:
+        events = list(client.chat.completions.create(**asked, stream=True))
+        content = "".join(e.choices[0].delta.content or "" for e in events)
+        whole = "".join(e.model_dump_json() for e in events)
+        assert events[-1].choices[0].finish_reason == "stop"
+    else:
+        answer = client.chat.completions.create(**asked)
+        message, whole = answer.choices[0].message, answer.model_dump_json()
+        content = message.content
+        place = message.annotations[0].url_citation
+        assert content[place.start_index : place.end_index] in INVENTED
+    assert content == "The standard rate for business travel in 2025 is 70 cents per mile."
+    assert "zebracoins" not in whole
+    assert model.prompts[0].instructions == "Be short."
+
+
+def test_a_reply_without_support_is_a_refusal_of_the_standard_kind(served: Served) -> None:
+    """The content is empty, and the reason stands where clients look for one."""
+    client = served.before(ScriptedModel(["Boats get zebracoins."])).client()
+    said = [{"role": "user", "content": "What do boats get?"}]
+    asked = {"model": "small", "messages": said, "certirag": {"corpus": "tax"}}
+    response = client.post("/v1/chat/completions", json=asked)
+    message = response.json()["choices"][0]["message"]
+    assert message["content"] is None
+    assert message["refusal"] == "Nothing in the provided sources is on this."
+    assert "zebracoins" not in response.text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [LanguageModelError("unreachable", "it cannot be reached")],
+        ["The standard ", LanguageModelError("timed_out", "it took too long")],
+        [LanguageModelError("malformed", "it is no answer")],
+        [" "],
+        ["x" * 50_000],
+    ],
+    ids=["killed", "hung", "malformed", "empty", "endless"],
+)
+def test_a_model_that_fails_is_a_failure_of_the_call(
+    served: Served, said: Sequence[str | LanguageModelError]
+) -> None:
+    """Half a reply is no reply: an outage is told as one, and nothing of the reply leaves."""
+
+    def speak(_prompt: Prompt) -> Sequence[str | LanguageModelError]:
+        return said
+
+    client = served.before(ScriptedModel(speak)).client()
+    messages = [{"role": "user", "content": TAX["question"]}]
+    asked = {"model": "small", "messages": messages, "certirag": {"corpus": "tax"}}
+    response = client.post("/v1/chat/completions", json=asked)
+    _error(response, 502, "MODEL_UNAVAILABLE")
+    assert "standard" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("model", "messages", "status", "code"),
+    [
+        ("nobody", [{"role": "user", "content": "Why?"}], 404, "UNKNOWN_MODEL"),
+        ("certirag", [], 400, "BAD_REQUEST"),
+        ("certirag", [{"role": "assistant", "content": "Why?"}], 400, "BAD_REQUEST"),
+        ("certirag", [{"role": "user", "content": "x" * 2_001}], 400, "BAD_REQUEST"),
+        ("certirag", [{"role": "tool", "content": "x"}], 400, "BAD_REQUEST"),
+    ],
+)
+def test_a_chat_that_cannot_be_asked(
+    served: Served, model: str, messages: list[dict[str, str]], status: int, code: str
+) -> None:
+    """It is said which part of it cannot be used."""
+    response = served.client().post(
+        "/v1/chat/completions", json={"model": model, "messages": messages}
+    )
+    _error(response, status, code)
+
+
+def test_a_request_of_any_form_gets_a_documented_answer(served: Served) -> None:
+    """Schemathesis over the OpenAPI document: no 5xx, no undocumented status, one shape of error."""
+    import schemathesis
+    from hypothesis import HealthCheck, given, settings
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import (
+        response_schema_conformance,
+        status_code_conformance,
+    )
+
+    key = served.key("fuzz", per_minute=100_000, corpora=("tax",))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", served.app())
+    checks = (not_a_server_error, status_code_conformance, response_schema_conformance)
+    seen = 0
+
+    def ask(case: schemathesis.Case) -> None:
+        nonlocal seen
+        seen += 1
+        case.call_and_validate(headers={"authorization": f"Bearer {key}"}, checks=checks)
+
+    for found in schema.get_all_operations():
+        bounded = settings(
+            max_examples=520,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        )
+        bounded(given(case=found.ok().as_strategy())(ask))()
+    assert seen >= 2_000
+
+
+def test_the_page_on_the_gateway_names_every_code() -> None:
+    """docs/gateway.md has the codes with their status, as the service sends them."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "gateway.md").read_text("utf-8")
+    told = dict(re.findall(r"^\| `([A-Z_]+)` \| (\d{3}) \|", page, re.MULTILINE))
+    assert told == {code: str(note.status) for code, note in CODES.items()}
