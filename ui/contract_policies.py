@@ -19,6 +19,7 @@ from ui.contract_text import (
     RULE_TITLES,
 )
 from ui.inert import draw_lines, draw_table
+from ui.language import tr
 from ui.risk import shipped
 
 if TYPE_CHECKING:
@@ -30,9 +31,13 @@ def draw_policies() -> None:
     policies = [load_policy(name) for name in policy_names()]
     with st.container(key="policies"):
         draw_table(
-            ("Rule", *(policy.name for policy in policies), "What it asks"),
+            (tr("Rule"), *(policy.name for policy in policies), tr("What it asks")),
             [
-                (RULE_TITLES[rule], *(_limit(rule, p) for p in policies), RULE_ASKS[rule][0])
+                (
+                    tr(RULE_TITLES[rule]),
+                    *(_limit(rule, p) for p in policies),
+                    tr(RULE_ASKS[rule][0]),
+                )
                 for rule in (*BASE_RULES, *STRICT_RULES)
             ],
         )
@@ -43,13 +48,13 @@ def draw_measured() -> None:
     models = services.shared().services.models
     found = [one for one in shipped() if measured_for((one,), models, one.policy)]
     if not found:
-        st.caption(NOTHING_MEASURED)
+        st.caption(tr(NOTHING_MEASURED))
         names = dict.fromkeys(one.policy.name for one in shipped())
-        draw_lines(f"of another verifier, under {name}" for name in names)
+        draw_lines(tr("of another verifier, under {name}", name=name) for name in names)
         return
     with st.container(key="measured"):
         draw_table(
-            ("Policy", "Entailment", "Contradiction", "What was measured"),
+            (tr("Policy"), tr("Entailment"), tr("Contradiction"), tr("What was measured")),
             [
                 (
                     one.policy.name,
@@ -60,7 +65,7 @@ def draw_measured() -> None:
                 for one in found
             ],
         )
-    st.caption(NOT_PER_THRESHOLD)
+    st.caption(tr(NOT_PER_THRESHOLD))
 
 
 def with_thresholds(words: str, policy: Policy) -> str:
@@ -70,4 +75,5 @@ def with_thresholds(words: str, policy: Policy) -> str:
 
 
 def _limit(rule: str, policy: Policy) -> str:
-    return with_thresholds(RULE_ASKS[rule][1], policy) if rule in policy.rules else NOT_ASKED
+    asks = tr(RULE_ASKS[rule][1])
+    return with_thresholds(asks, policy) if rule in policy.rules else tr(NOT_ASKED)

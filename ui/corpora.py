@@ -10,10 +10,12 @@ import streamlit as st
 
 from certirag.adapters.index.originals import original
 from certirag.bootstrap import index_of_uploads
+from certirag.core.said import Message
 from certirag.core.text import sha256_hex
 from certirag.errors import InputError
 from ui import services
 from ui.inert import draw_lines, draw_place, draw_text
+from ui.language import tr
 
 if TYPE_CHECKING:
     from certirag.adapters.index.local import LocalIndex
@@ -23,7 +25,7 @@ MAX_SESSION_FILES: Final = 50
 MAX_SESSION_BYTES: Final = 100_000_000
 SESSION: Final = "your documents"
 # What the demo corpora are called in words; another corpus is called by its folder.
-CORPUS_WORDS: Final = {
+CORPUS_WORDS: Final[dict[str, Message]] = {
     "policy": "Company policy handbook",
     "finance": "Quarterly and annual figures",
     "clinical": "Clinical and product guideline",
@@ -57,7 +59,7 @@ def original_file(sha256: str) -> bytes | None:
 
 def corpus_label(name: str) -> str:
     """Return a corpus's name in words."""
-    return CORPUS_WORDS.get(name, name)
+    return tr(CORPUS_WORDS[name]) if name in CORPUS_WORDS else name
 
 
 def offered() -> tuple[str, ...]:
@@ -96,19 +98,21 @@ def choose_corpus(*, key: str) -> Corpus | None:
     if key not in st.session_state and chosen_corpus() in names:
         st.session_state[key] = chosen_corpus()
     slot = st.container()
-    with st.expander("Add your own documents", key=f"{key}-add", expanded=not names):
+    with st.expander(tr("Add your own documents"), key=f"{key}-add", expanded=not names):
         _take_uploads(key)
     if _session_documents() != documents:
         _choose_first(key)
         st.rerun()
     if not names:
         st.info(
-            "No corpus is ingested yet. Add documents above, or run "
-            "`certirag ingest` on a folder and open this page again."
+            tr(
+                "No corpus is ingested yet. Add documents above, or run "
+                "`certirag ingest` on a folder and open this page again."
+            )
         )
         return None
     with slot:
-        name = st.selectbox("Corpus", names, format_func=corpus_label, key=key)
+        name = st.selectbox(tr("Corpus"), names, format_func=corpus_label, key=key)
     keep_chosen(name)
     return corpus_called(name)
 
@@ -117,7 +121,7 @@ def draw_skipped(lines: Sequence[str]) -> None:
     """Draw what was not read and why, folded away."""
     if not lines:
         return
-    with st.expander(f"Not read ({len(lines):d})"):
+    with st.expander(tr("Not read ({n:d})", n=len(lines))):
         draw_lines(lines)
 
 
@@ -129,19 +133,25 @@ def _in_order(names: Sequence[str]) -> list[str]:
 
 def _take_uploads(key: str) -> None:
     st.caption(
-        "The files stay in this session's memory, are searched here only, and are gone when it ends."
+        tr(
+            "The files stay in this session's memory, are searched here only, and are gone when it ends."
+        )
     )
     if services.offers_audit() and services.shows_everyone():
         st.caption(
-            "Questions, and what answers quote, are kept in the audit log, which everybody who uses "
-            "this app can read."
+            tr(
+                "Questions, and what answers quote, are kept in the audit log, which everybody who uses "
+                "this app can read."
+            )
         )
     else:
         st.caption(
-            "Questions, and what answers quote, are kept in the audit log, which its operator can read."
+            tr(
+                "Questions, and what answers quote, are kept in the audit log, which its operator can read."
+            )
         )
     files = st.file_uploader(
-        "Documents",
+        tr("Documents"),
         type=DOCUMENT_TYPES,
         accept_multiple_files=True,
         key=f"{key}-files-{_generation()}",
@@ -163,9 +173,13 @@ def _take_uploads(key: str) -> None:
         row = st.container(key=f"{key}-file-{number}", horizontal=True, vertical_alignment="center")
         with row:
             draw_place(document[0])
-            if st.button(f"Remove file {number:d}", key=f"{key}-remove-{number}", type="tertiary"):
+            if st.button(
+                tr("Remove file {number:d}", number=number),
+                key=f"{key}-remove-{number}",
+                type="tertiary",
+            ):
                 _keep(tuple(other for other in documents if other is not document))
-    if documents and st.button("Forget my documents", key=f"{key}-forget", type="tertiary"):
+    if documents and st.button(tr("Forget my documents"), key=f"{key}-forget", type="tertiary"):
         _keep(())
 
 
@@ -205,12 +219,13 @@ def _require_bounded(documents: Sequence[Upload]) -> None:
 
 
 def _session_corpus(documents: tuple[Upload, ...]) -> Corpus:
-    index, skipped = _session_index(tuple(map(_identity, documents)), documents)
+    with st.spinner(tr("Reading your documents")):
+        index, skipped = _session_index(tuple(map(_identity, documents)), documents)
     return Corpus(SESSION, index, skipped)
 
 
 # Kept for this session alone and gone with it: another session cannot reach it.
-@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading your documents")
+@st.cache_resource(scope="session", max_entries=1, show_spinner=False)
 def _session_index(
     identities: tuple[tuple[str, str], ...],  # noqa: ARG001  # the cache key
     _documents: tuple[Upload, ...],

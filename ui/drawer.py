@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 import streamlit as st
 
+from certirag.core.said import Message
 from certirag.core.verdict import is_score
 from certirag.proof.certificate import FindingRecord
 from certirag.render import Chip, EvidenceView, Mode, Presentation, counted_sentence
@@ -23,6 +24,7 @@ from ui.inert import (
     draw_table,
     draw_text,
 )
+from ui.language import tr, tr_of
 from ui.located import CorpusLike, draw_place_of, lost_evidence, place_of
 from ui.look import draw_look, draw_recomputed
 from ui.risk import draw_risk
@@ -31,9 +33,9 @@ _PARAM: Final = "claim"
 _WIDTH: Final = 560
 _CLOSEST: Final = 2
 _MOST_WORDS: Final = 12  # of a claim that are named as missing
-_ANOTHER_RULE: Final = "Another rule"
-_TITLES: Final = {**RULE_TITLES, PLANTED_RULE: PLANTED_TITLE}
-_OUTCOMES: Final = {
+_ANOTHER_RULE: Final[Message] = "Another rule"
+_TITLES: Final[dict[str, Message]] = {**RULE_TITLES, PLANTED_RULE: PLANTED_TITLE}
+_OUTCOMES: Final[dict[str, Message]] = {
     "caught": "Caught",
     "survived": "Passed every rule",
     "unmeasured": "Not measured",
@@ -67,12 +69,14 @@ def open_if_asked(presentation: Presentation, corpus: CorpusLike | None = None) 
     asked = st.query_params.get(_PARAM, "")
     chips = {chip.claim_id: chip for chip in (*presentation.shown, *presentation.folded)}
     if asked in chips:
-        _drawer(chips[asked], presentation, corpus)
+        # The title is said in the language of the page, so it is named when it is drawn.
+        of = st.dialog(tr("Evidence"), position="right", width=_WIDTH, on_dismiss=_forget)
+        of(_drawer)(chips[asked], presentation, corpus)
 
 
 def place_in(source: SourceLike) -> str:
     """Return page and section of *source* in words, "" when it has neither."""
-    page = "" if source.page is None else f"page {source.page}"
+    page = "" if source.page is None else tr("page {page}", page=source.page)
     return ", ".join(part for part in (page, source.section) if part)
 
 
@@ -80,12 +84,11 @@ def _forget() -> None:
     st.query_params.pop(_PARAM, None)
 
 
-@st.dialog("Evidence", position="right", width=_WIDTH, on_dismiss=_forget)
 def _drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -> None:
     lost = lost_evidence(chip.evidence, presentation, corpus)
     stands = _passed(chip) and not lost
     if lost:
-        draw_text(f"{lost} No badge without it.", "error", max_lines=4)
+        draw_text(tr("{lost} No badge without it.", lost=lost), "error", max_lines=4)
     if stands or not _passed(chip):
         draw_status(chip.badge)
     _draw_claim(chip, presentation)
@@ -93,7 +96,7 @@ def _drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -
     _draw_evidence(chip, presentation, corpus, stands=stands)
     draw_recomputed(chip)
     draw_look(chip.result)
-    st.subheader("Rules", anchor=False)
+    st.subheader(tr("Rules"), anchor=False)
     draw_findings(_told(chip, finding, presentation.mode) for finding in chip.failures_first)
     _draw_planted(chip, presentation)
     if stands:
@@ -118,9 +121,9 @@ def _draw_claim(chip: Chip, presentation: Presentation) -> None:
 def _told(chip: Chip, finding: FindingRecord, mode: Mode) -> tuple[str, FindingRecord]:
     """Return a finding with its title: as it was recorded in debug mode, else in plain words."""
     if mode is Mode.DEBUG:
-        return _TITLES.get(finding.rule, finding.rule), finding
+        return tr_of(_TITLES, finding.rule), finding
     plain = replace(finding, reason=chip.plain(finding).sentence)
-    return _TITLES.get(finding.rule, _ANOTHER_RULE), plain
+    return tr(_TITLES.get(finding.rule, _ANOTHER_RULE)), plain
 
 
 def _draw_evidence(
@@ -137,24 +140,24 @@ def _draw_evidence(
 
     opposing = _opposing(chip)
     if opposing:
-        st.subheader("Contested: another document speaks against it", anchor=False)
+        st.subheader(tr("Contested: another document speaks against it"), anchor=False)
     for view in opposing[:_CLOSEST]:
         draw(view)
     against = _against(chip, presentation)
     if against:
-        st.subheader("Evidence against it", anchor=False)
+        st.subheader(tr("Evidence against it"), anchor=False)
     for view in against:
         draw(view)
     nearest = _nearest(chip, [*against, *opposing])
     if nearest and stands:
-        st.subheader("Evidence it stands on", anchor=False)
+        st.subheader(tr("Evidence it stands on"), anchor=False)
     elif nearest and _passed(chip):
-        st.subheader("Evidence it stood on", anchor=False)
+        st.subheader(tr("Evidence it stood on"), anchor=False)
     elif nearest:
-        st.subheader("Nearest evidence for it", anchor=False)
-        st.caption("Not enough under the rules below.")
+        st.subheader(tr("Nearest evidence for it"), anchor=False)
+        st.caption(tr("Not enough under the rules below."))
     elif not (against or opposing):
-        st.caption("No passage was found for this claim.")
+        st.caption(tr("No passage was found for this claim."))
     for view in nearest:
         draw(view)
 
@@ -191,27 +194,29 @@ def _contradicts(view: EvidenceView) -> float:
 def _draw_scores(chip: Chip, presentation: Presentation) -> None:
     result, policy = chip.result, presentation.policy
     if result is None:
-        st.caption("There is no single measurement of this claim.")
+        st.caption(tr("There is no single measurement of this claim."))
         return
     if is_score(result.score) and result.score is not None:
-        draw_meter("Entailment", result.score, policy.tau_entail)
+        draw_meter(tr("Entailment"), result.score, policy.tau_entail)
     else:
-        st.caption("There is no sound entailment score.")
+        st.caption(tr("There is no sound entailment score."))
     against = [s.contradicted for s in result.all_scores if is_score(s.contradicted)]
     if against:
-        draw_meter("Contradiction", max(a for a in against if a is not None), policy.tau_contradict)
+        draw_meter(
+            tr("Contradiction"), max(a for a in against if a is not None), policy.tau_contradict
+        )
     if presentation.mode is Mode.DEBUG:
-        draw_text(f"Verifier's label: {result.label.replace('_', ' ')}", "note")
+        draw_text(tr("Verifier's label: {label}", label=result.label.replace("_", " ")), "note")
 
 
 def _draw_view(view: EvidenceView, *, debug: bool, claim: str) -> None:
     """Draw a passage and, where *claim* has no badge, which of its words the passage lacks."""
     source, rank, start = view.chunk.source, view.chunk.retrieval.rank, view.span.start
     found = [
-        f"Chunk {view.chunk.chunk_id}",
-        "Found for this claim" if rank is None else f"Retrieval rank {rank}",
-        f"Entailment {_number(view.score.entailed)}",
-        f"Contradiction {_number(view.score.contradicted)}",
+        tr("Chunk {chunk}", chunk=view.chunk.chunk_id),
+        tr("Found for this claim") if rank is None else tr("Retrieval rank {rank}", rank=rank),
+        tr("Entailment {score}", score=_number(view.score.entailed)),
+        tr("Contradiction {score}", score=_number(view.score.contradicted)),
     ]
     differ = differences(claim, view.span.sentence)
     draw_quote(
@@ -219,17 +224,17 @@ def _draw_view(view: EvidenceView, *, debug: bool, claim: str) -> None:
         [(view.span.start, view.span.end)],
         title=source.title,
         facts=[
-            *([f"Page {source.page}"] if source.page is not None else []),
+            *([tr("Page {page}", page=source.page)] if source.page is not None else []),
             *([source.section] if source.section else []),
             *(found if debug else []),
-            *([] if view.span.visible else ["Hidden from readers: no evidence"]),
+            *([] if view.span.visible else [tr("Hidden from readers: no evidence")]),
         ],
         differing=[(start + first, start + last) for first, last in differ.in_passage],
     )
     if differ.missing:
         rest = ["…"] if len(differ.missing) > _MOST_WORDS else []
         words = ", ".join([*differ.missing[:_MOST_WORDS], *rest])
-        draw_text(f"Not in the marked sentence: {words}", "note", max_lines=4)
+        draw_text(tr("Not in the marked sentence: {words}", words=words), "note", max_lines=4)
 
 
 def _draw_planted(chip: Chip, presentation: Presentation) -> None:
@@ -237,13 +242,18 @@ def _draw_planted(chip: Chip, presentation: Presentation) -> None:
     if presentation.probe is None:
         return
     debug = presentation.mode is Mode.DEBUG
-    st.subheader("Planted errors", anchor=False)
+    st.subheader(tr("Planted errors"), anchor=False)
     draw_text(counted_sentence(chip.planted), "note")
     if chip.planted:
         draw_table(
-            ("Error", "Claim with the error", "Outcome", "Because"),
+            (tr("Error"), tr("Claim with the error"), tr("Outcome"), tr("Because")),
             [
-                (p.kind, p.text, _OUTCOMES[p.outcome], p.reason if debug else chip.plain_planted(p))
+                (
+                    p.kind,
+                    p.text,
+                    tr(_OUTCOMES[p.outcome]),
+                    p.reason if debug else chip.plain_planted(p),
+                )
                 for p in chip.planted
             ],
         )
@@ -252,11 +262,11 @@ def _draw_planted(chip: Chip, presentation: Presentation) -> None:
 def _draw_others(views: Sequence[EvidenceView]) -> None:
     if not views:
         return
-    st.subheader("Other scored spans", anchor=False)
-    st.caption("What speaks against the claim comes first.")
+    st.subheader(tr("Other scored spans"), anchor=False)
+    st.caption(tr("What speaks against the claim comes first."))
     ordered = sorted(views, key=_contradicts)
     draw_table(
-        ("Contradicts", "Entails", "Sentence", "Document"),
+        (tr("Contradicts"), tr("Entails"), tr("Sentence"), tr("Document")),
         [
             (
                 _number(view.score.contradicted),
@@ -270,4 +280,4 @@ def _draw_others(views: Sequence[EvidenceView]) -> None:
 
 
 def _number(score: float | None) -> str:
-    return "none" if score is None else f"{score:.2f}"
+    return tr("none") if score is None else f"{score:.2f}"

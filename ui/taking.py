@@ -10,6 +10,7 @@ import streamlit as st
 from certirag.auditing.report_files import FORMATS, report_file
 from certirag.render import file_name, footnotes_of
 from ui.inert import draw_copyable, draw_text
+from ui.language import tr
 
 if TYPE_CHECKING:
     from certirag.render import Presentation
@@ -19,8 +20,8 @@ NAMES: Final = {"md": "Markdown", "docx": "Word", "pdf": "PDF"}
 
 def draw_taking(presentation: Presentation) -> None:
     """Draw the ways to take along what this mode shows; a file is made when it is asked for."""
-    with st.popover("Export", key="export"):
-        st.caption("For reading. The audit JSON is what proves it.")
+    with st.popover(tr("Export"), key="export"):
+        st.caption(tr("For reading. The audit JSON is what proves it."))
         for suffix, of in FORMATS.items():
             if of.missing:
                 draw_text(of.missing, "note")
@@ -34,6 +35,6 @@ def draw_taking(presentation: Presentation) -> None:
                 on_click="ignore",
                 width="stretch",
             )
-    with st.popover("Copy with footnotes", key="copy"):
-        st.caption("The button at the top right of the text copies all of it.")
+    with st.popover(tr("Copy with footnotes"), key="copy"):
+        st.caption(tr("The button at the top right of the text copies all of it."))
         draw_copyable(footnotes_of(presentation))
