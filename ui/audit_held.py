@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from certirag.core.said import Message
+from certirag.core.said import Message, said, said_n
 from certirag.errors import AuditError, CertificateError
 from certirag.proof.envelope import strict_json
 from certirag.proof.log import Checkpoint, open_checkpoint
@@ -113,23 +113,41 @@ def compare(
         kept = open_checkpoint(note, trusted.values())
         require_in_range(trusted, kept.keyid, kept.size - 1, kept.origin)
     except CertificateError as error:
-        return Compared(False, f"no checkpoint that can be used: {error}")
-    what = f"the checkpoint of {kept.size} entries"
+        return Compared(False, said("no checkpoint that can be used: {error}", error=str(error)))
+    what = said_n("the checkpoint of {n} entry", "the checkpoint of {n} entries", kept.size)
     if kept.origin != newest.origin:
-        return Compared(False, f"{what} is of another log, {kept.origin}")
+        return Compared(
+            False, said("{what} is of another log, {origin}", what=what, origin=kept.origin)
+        )
     if kept.size > newest.size:
         return Compared(
             False,
-            f"{what}: the log ends after {newest.size}; it was cut off, or an older copy was put "
-            "back",
+            said(
+                "{what}: the log ends after {size}; it was cut off, or an older copy was put back",
+                what=what,
+                size=newest.size,
+            ),
         )
     try:
         path = log.consistency(kept.size, newest.size) if kept.size else ()
         extends = is_consistent(kept.size, newest.size, kept.root, newest.root, path)
     except (AuditError, ValueError) as error:
-        return Compared(False, f"{what} cannot be compared: {error}")
+        return Compared(
+            False, said("{what} cannot be compared: {error}", what=what, error=str(error))
+        )
     if not extends:
         return Compared(
-            False, f"{what}: the log had another root then; an entry was changed, or it is a fork"
+            False,
+            said(
+                "{what}: the log had another root then; an entry was changed, or it is a fork",
+                what=what,
+            ),
         )
-    return Compared(True, f"{what}: what it covers is as it was, and {newest.size} stand now")
+    return Compared(
+        True,
+        said(
+            "{what}: what it covers is as it was, and {size} stand now",
+            what=what,
+            size=newest.size,
+        ),
+    )

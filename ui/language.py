@@ -12,9 +12,9 @@ from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from typing import Any, Final
 
-import polib
 import streamlit as st
 
+import polib
 from certirag.core.said import Message, Said
 from certirag.settings import ASSETS
 

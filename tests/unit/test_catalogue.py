@@ -11,11 +11,13 @@ from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Final, get_args, get_origin
 
-import polib
 import pytest
 
+import polib
 from certirag.core.said import Message, Said, ended, said, said_n, together
 from certirag.render.badge import _WORDS
+from certirag.render.recorded import INSIDE, restated
+from certirag.render.why import why
 from ui.language import LANGUAGES, LOCALE, catalogue_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -240,6 +242,17 @@ def test_a_copy_of_a_sentence_can_still_be_told() -> None:
         assert isinstance(other, Said)
         assert other == line
         assert other.told(catalogue_of("de")) == line.told(catalogue_of("de"))
+
+
+def test_a_recorded_text_of_a_known_shape_can_be_told() -> None:
+    """It stays what was recorded, letter for letter, and a quotation of it is left alone."""
+    told = why("well_formed", "not checkable: it is a question").sentence
+    assert told == "It cannot be checked: it is a question."
+    assert told.told(catalogue_of("de")).endswith("sie ist eine Frage.")
+    quoted = why("numbers", "the evidence does not say “it is a question”").sentence
+    assert "“it is a question”" in quoted
+    assert "it is a question" in quoted.told(catalogue_of("de"))
+    assert type(restated("it is something else", INSIDE)) is str
 
 
 def test_an_unknown_language_is_english() -> None:
