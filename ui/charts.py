@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 import streamlit as st
 
 from ui.audit_filters import OUTCOMES
+from ui.language import tr
 
 _WEEK: Final = re.compile(r"[0-9]{4}-W[0-9]{2}")
 # Neutral hues, none of them a badge's: a tall bar is no praise.
@@ -69,7 +70,7 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
                 Bar(
                     x=names,
                     y=[int(row.decisions.get(name, 0)) for row in weeks],
-                    name=OUTCOMES[name],
+                    name=tr(OUTCOMES[name]),
                     marker_color=_COLOURS[name],
                     width=min(0.65, 0.1 + 0.1 * len(weeks)),  # a lone week is no wall
                 )
@@ -78,7 +79,7 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
             Scatter(
                 x=names,
                 y=[float(row.grounding) for row in weeks],
-                name="Mean score",
+                name=tr("Mean score"),
                 mode="lines+markers",
                 line_color=_SCORE_COLOUR,
                 yaxis="y2",
@@ -93,9 +94,9 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
         margin={"l": 8, "r": 8, "t": 64, "b": 8},
         legend={"orientation": "h", "y": 1.04, "yanchor": "bottom", "traceorder": "normal"},
         xaxis={"type": "category"},
-        yaxis={"title": "Answers", "rangemode": "tozero", "automargin": True},
+        yaxis={"title": tr("Answers"), "rangemode": "tozero", "automargin": True},
         yaxis2={
-            "title": "Mean score",
+            "title": tr("Mean score"),
             "overlaying": "y",
             "side": "right",
             "range": [0, 1.05],

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from certirag.core.generation import ModelIdentity
 from certirag.core.policy import LEAST_TAU_ENTAIL, Policy
+from certirag.core.said import said_n
 from certirag.errors import CertificateError, ModelError, PolicyError
 from certirag.proof.envelope import strict_json
 from certirag.verification.clopper_pearson import exact_interval
@@ -29,7 +30,6 @@ from certirag.verification.clopper_pearson import exact_interval
 VERSION: Final = 2
 _READ: Final = (1, VERSION)  # version 1 has no thresholds
 CONFIDENCE: Final = 0.95
-NOT_YOURS: Final = "Not measured on your documents."
 _LONGEST: Final = 200
 _SHA256_LENGTH: Final = 64
 
@@ -139,11 +139,16 @@ class Measurement:
     def sentence(self) -> str:
         """The figure in words, with its interval and what it does not cover."""
         low, high = self.interval()
-        verb = "was" if self.wrong == 1 else "were"
-        return (
-            f"Under this policy {self.wrong:,} of {self.badges:,} badges {verb} wrong on "
-            f"{self.set_name} (95 % interval: {_percent(low, down=True)} to "
-            f"{_percent(high, down=False)}). {NOT_YOURS}"
+        return said_n(
+            "Under this policy {n:,} of {badges:,} badges was wrong on {name} "
+            "(95 % interval: {low} to {high}). Not measured on your documents.",
+            "Under this policy {n:,} of {badges:,} badges were wrong on {name} "
+            "(95 % interval: {low} to {high}). Not measured on your documents.",
+            self.wrong,
+            badges=self.badges,
+            name=self.set_name,
+            low=_percent(low, down=True),
+            high=_percent(high, down=False),
         )
 
 

@@ -34,6 +34,7 @@ from ui.contract_text import (
     SIMULATION_LOOSER,
 )
 
+LANGUAGE_KEYS = ("lang", "lang-named", "language")
 ENTAIL, CONTRADICT = "simulated-entail-test-1", "simulated-contradict-test-1"
 
 
@@ -156,7 +157,7 @@ def test_a_simulation_keeps_nothing(open_page, stage) -> None:
     at.slider(key=ENTAIL).set_value(0.5).run()
     kept = dict(at.session_state._state.filtered_state)
     assert kept.pop(ANSWER) == stage.export
-    assert set(kept) <= {ENTAIL, CONTRADICT, "policy"}
+    assert set(kept) <= {ENTAIL, CONTRADICT, "policy", *LANGUAGE_KEYS}
     assert {type(value) for value in kept.values()} <= {float, str}
     assert pickle.dumps(kept)
     assert stage.asked == []
