@@ -46,17 +46,17 @@ def draw_checked(presentation: Presentation, draft: CheckedDraft) -> None:
 
 def draw_marked(draft: CheckedDraft) -> None:
     """Draw the draft's own text with its marks, and the key to them."""
-    st.caption("The draft, with a mark where it is sure which words a statement has")
+    st.caption(tr("The draft, with a mark where it is sure which words a statement has"))
     badges = {one.badge.kind: one.badge for one in draft.statements if one.counted}
     draw_draft(draft.text, draft.stretches(), badges.values())
     if any(one.words and not one.literal for one in draft.statements):
-        st.caption("Dotted line: the statement was read from these words; see its wording.")
+        st.caption(tr("Dotted line: the statement was read from these words; see its wording."))
 
 
 def draw_lacks(draft: CheckedDraft) -> None:
     """Draw what else there is to know of the draft, if anything is."""
     if draft.lacks:
-        st.caption("What else to know")
+        st.caption(tr("What else to know"))
         draw_lines(draft.lacks)
 
 

@@ -86,22 +86,30 @@ def _draw_measured(measurements: Sequence[Measurement], trial: Policy) -> None:
     """Draw what was measured with the threshold of *trial* in place of the policy's own."""
     known = [one for one in measurements if one.thresholds]
     if not known:
-        st.caption(NOT_MEASURED_HERE)
+        st.caption(tr(NOT_MEASURED_HERE))
         return
     if any(one.policy.tau_contradict != trial.tau_contradict for one in known):
-        st.caption(ONE_VARIED)
+        st.caption(tr(ONE_VARIED))
         return
     here = [(one, one.at(trial.tau_entail)) for one in known]
     if not any(at for _, at in here):
         grid = sorted({at.tau_entail for one in known for at in one.thresholds})
         below = [tau for tau in grid if tau < trial.tau_entail][-1:]
         above = [tau for tau in grid if tau > trial.tau_entail][:1]
-        near = " and ".join(f"{tau:.2f}" for tau in (*below, *above))
-        draw_text(f"Not measured at {trial.tau_entail:.2f}; measured next to it: {near}.", "note")
+        near = ", ".join(f"{tau:.2f}" for tau in (*below, *above))
+        draw_text(
+            tr(
+                "Not measured at {value:.2f}; measured next to it: {near}.",
+                value=trial.tau_entail,
+                near=near,
+            ),
+            "note",
+        )
         return
-    st.caption(MEASURED_HERE)
+    st.caption(tr(MEASURED_HERE))
     draw_lines(
-        one.sentence_at(at) if at else f"On {one.set_name}: not measured." for one, at in here
+        one.sentence_at(at) if at else tr("On {name}: not measured.", name=one.set_name)
+        for one, at in here
     )
 
 

@@ -158,22 +158,22 @@ def _draw_evidence(
     left, right = st.columns(2, gap="medium") if both else (st.container(), st.container())
     with left:
         if sides.nearest and stands:
-            st.subheader("Evidence it stands on", anchor=False)
+            st.subheader(tr("Evidence it stands on"), anchor=False)
         elif sides.nearest and _passed(chip):
-            st.subheader("Evidence it stood on", anchor=False)
+            st.subheader(tr("Evidence it stood on"), anchor=False)
         elif sides.nearest and sides.entailed:
-            st.subheader("Evidence for it", anchor=False)
+            st.subheader(tr("Evidence for it"), anchor=False)
         elif sides.nearest:
-            st.subheader("Nearest evidence for it", anchor=False)
-            st.caption("Not enough under the rules below.")
+            st.subheader(tr("Nearest evidence for it"), anchor=False)
+            st.caption(tr("Not enough under the rules below."))
         elif not sides.against:
-            st.caption("No passage was found for this claim.")
+            st.caption(tr("No passage was found for this claim."))
         draw(sides.nearest, sides.against)
     with right:
         if sides.contested:
-            st.subheader("Contested: another document speaks against it", anchor=False)
+            st.subheader(tr("Contested: another document speaks against it"), anchor=False)
         elif sides.against:
-            st.subheader("Evidence against it", anchor=False)
+            st.subheader(tr("Evidence against it"), anchor=False)
         draw(sides.against, sides.nearest)
 
 

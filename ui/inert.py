@@ -280,7 +280,7 @@ def draw_facts(pairs: Iterable[tuple[str, str]]) -> None:
 def draw_table(headers: Sequence[str], rows: Iterable[Sequence[str | QuotedLike]]) -> None:
     """Draw a plain table; every cell is inert, numbers have no colour."""
     head = "".join(f'<th scope="col">{inert_html(header)}</th>' for header in headers)
-    body = "".join(_row_markup(row) for row in rows)
+    body = "".join(_row_markup(headers, row) for row in rows)
     _put(_table_markup(Markup(head), Markup(body)))
 
 
@@ -406,8 +406,10 @@ def _gate_markup(word: str) -> Markup:
     return Markup(word.replace("&", "&amp;").replace("<", "&lt;"))
 
 
-def _row_markup(row: Sequence[str | QuotedLike]) -> Markup:
-    cells = "".join(f"<td>{_ready(_text_markup(cell))}</td>" for cell in row)
+def _row_markup(headers: Sequence[str], row: Sequence[str | QuotedLike]) -> Markup:
+    cells = ""
+    for name, cell in zip(headers, row, strict=True):
+        cells += f'<td data-name="{inert_html(name)}">{_ready(_text_markup(cell))}</td>'
     return Markup(f"<tr>{_ready(Markup(cells))}</tr>")
 
 

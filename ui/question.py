@@ -80,16 +80,16 @@ def draft_box() -> Asked:
 
 def second_box() -> Asked:
     """Draw the box of a second draft, folded; the button sends it."""
-    with st.expander("Compare with another draft"), st.form("second-form", border=False):
+    with st.expander(tr("Compare with another draft")), st.form("second-form", border=False):
         text = st.text_area(
-            "Draft to compare",
+            tr("Draft to compare"),
             key=_SECOND,
             max_chars=MAX_DRAFT,
             height=180,
-            placeholder="Paste another answer to the same question",
+            placeholder=tr("Paste another answer to the same question"),
             persist_state="session",
         )
-        sent = st.form_submit_button("Check and compare", type="primary")
+        sent = st.form_submit_button(tr("Check and compare"), type="primary")
     return Asked(Draft(text or ""), sent)
 
 

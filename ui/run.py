@@ -58,7 +58,7 @@ STAGES: Final[dict[Way, tuple[Message, ...]]] = {
 # What the time of each of these stages is told as; what cannot be told apart has one name.
 _CHECKED: Final = "checking claims"
 _DECIDED: Final = "decision and record"
-TIMED: Final[dict[Way, tuple[str, ...]]] = {
+TIMED: Final[dict[Way, tuple[Message, ...]]] = {
     "ask": ("search", "choosing sentences", _CHECKED, _CHECKED, _DECIDED),
     "write": (
         "search",

@@ -42,7 +42,7 @@ def draw_taking(presentation: Presentation, export: bytes, place: str = "") -> N
         st.caption(tr("The button at the top right of the text copies all of it."))
         draw_copyable(footnotes_of(presentation))
     st.download_button(
-        "Download audit JSON",
+        tr("Download audit JSON"),
         data=export,
         file_name=file_name(presentation, "json"),
         mime="application/json",
