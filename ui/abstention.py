@@ -8,15 +8,19 @@ from typing import Final
 import streamlit as st
 
 from certirag.core.judgement import Reference, Suggestion
+from certirag.core.said import Message
 from certirag.render import Mode, Presentation, oddities
+from certirag.render.abstain import REASON_WORDS, REASONS
 from certirag.render.differences import contrast
 from certirag.render.draft_text import end_line, is_broken_off
 from certirag.render.judgement_text import (
+    CONFIDENCES,
     DISAGREEMENT,
     FILTERS,
     LEFT_OUT,
     NEAREST,
     QUESTIONS,
+    because,
     confidence_sentence,
     filter_line,
     is_disagreement,
@@ -25,9 +29,10 @@ from certirag.render.judgement_text import (
     suggestions_of,
 )
 from ui.inert import draw_facts, draw_lines, draw_quote, draw_text
+from ui.language import tr, tr_of
 from ui.question import ask_sample
 
-_NO_ANSWER: Final = "No answer: the evidence does not support one"
+_NO_ANSWER: Final[Message] = "No answer: the evidence does not support one"
 
 
 def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
@@ -39,21 +44,25 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
     summary = presentation.summary
     with st.container(key="refusal"):
         disagree = is_disagreement(presentation)
-        st.header(DISAGREEMENT if disagree else _NO_ANSWER, anchor=False)
+        st.header(tr(DISAGREEMENT) if disagree else tr(_NO_ANSWER), anchor=False)
         if presentation.question:
             draw_text(presentation.question, "question", max_lines=6)
         draw_conflicts(presentation)
         if not disagree:
             draw_text(
-                summary.reason or "The rules in force did not allow an answer.", "claim", told=True
+                tr_of(REASONS, summary.reason_code)
+                if summary.reason
+                else tr("The rules in force did not allow an answer."),
+                "claim",
+                told=True,
             )
         draw_end(presentation)
-        code = ("Reason", summary.reason_code.replace("_", " ").lower())
+        code = (tr("Reason"), tr_of(REASON_WORDS, summary.reason_code))
         draw_facts(
             (
                 *([code] if presentation.mode is Mode.DEBUG else []),
-                ("Confidence", summary.confidence.replace("_", " ")),
-                ("Policy", presentation.policy.name),
+                (tr("Confidence"), tr_of(CONFIDENCES, summary.confidence)),
+                (tr("Policy"), presentation.policy.name),
             )
         )
         if not disagree:
@@ -61,7 +70,7 @@ def draw_abstention(presentation: Presentation, *, of_draft: bool) -> None:
     passages = nearest_passages(presentation)
     if passages:
         with st.container(key="nearest"):
-            st.caption(NEAREST)
+            st.caption(tr(NEAREST))
             for number, passage in enumerate(passages, 1):
                 with st.container(key=f"nearest-{number}", gap="xsmall"):
                     _draw_passage(passage, debug=presentation.mode is Mode.DEBUG)
@@ -73,7 +82,7 @@ def draw_conflicts(presentation: Presentation) -> None:
     for number, conflict in enumerate(presentation.conflicts, 1):
         with st.container(key=f"conflict-{number}", gap="xsmall"):
             if presentation.summary.decision != "REJECT":
-                st.caption(DISAGREEMENT)
+                st.caption(tr(DISAGREEMENT))
             one, other = conflict.halves
             newest = conflict.newest
             columns = st.columns(2, gap="small")
@@ -86,8 +95,8 @@ def draw_conflicts(presentation: Presentation) -> None:
 def _draw_sides(sides: Sequence[Reference], against: Reference, newest: int) -> None:
     """Draw what says one thing, marked where *against* has it otherwise."""
     for at, side in enumerate(sides):
-        newer = ["Newer, by its title"] if at == newest else []
-        page = [] if side.page is None else [f"Page {side.page}"]
+        newer = [tr("Newer, by its title")] if at == newest else []
+        page = [] if side.page is None else [tr("Page {page}", page=side.page)]
         facts = [*newer, *page, *([side.section] if side.section else [])]
         differing, _ = contrast(side.quote, against.quote)
         draw_quote(side.quote, (), title=side.title, facts=facts, differing=differing)
@@ -95,7 +104,7 @@ def _draw_sides(sides: Sequence[Reference], against: Reference, newest: int) -> 
 
 def _draw_broken_off(presentation: Presentation) -> None:
     with st.container(key="refusal"):
-        st.header("No answer: the language model gave none", anchor=False)
+        st.header(tr("No answer: the language model gave none"), anchor=False)
         if presentation.question:
             draw_text(presentation.question, "question", max_lines=6)
         draw_end(presentation)
@@ -112,7 +121,7 @@ def draw_missing(presentation: Presentation) -> None:
     """Draw what is left out of the answer and why, and what its confidence comes from."""
     summary = presentation.summary
     if presentation.missing:
-        st.caption(LEFT_OUT)
+        st.caption(tr(LEFT_OUT))
         draw_lines(presentation.missing)
     if summary.confidence != "high" or presentation.missing:
         sentence = confidence_sentence(summary.basis)
@@ -125,11 +134,11 @@ def draw_suggestions(presentation: Presentation, *, of_draft: bool) -> None:
     carried = suggestions_of(presentation)
     if carried.refinements:
         with st.container(key="suggestions"):
-            st.caption(QUESTIONS)
+            st.caption(tr(QUESTIONS))
             for number, suggestion in enumerate(carried.refinements, 1):
                 _draw_suggestion(suggestion, number, of_draft=of_draft)
     if carried.filters:
-        st.caption(FILTERS)
+        st.caption(tr(FILTERS))
         draw_lines([filter_line(one) for one in carried.filters])
 
 
@@ -138,10 +147,10 @@ def _draw_suggestion(suggestion: Suggestion, number: int, *, of_draft: bool) -> 
     plain = not oddities(suggestion.query)
     with st.container(key=f"sample-suggestion-{number}", gap="xsmall"):
         draw_text(suggestion.query, "question", max_lines=4)
-        draw_text(suggestion.because, "note", max_lines=4)
+        draw_text(because(suggestion), "note", max_lines=4)
         if plain and not of_draft:
             st.button(
-                f"Ask suggestion {number:d}",
+                tr("Ask suggestion {number:d}", number=number),
                 key=f"use-{number}",
                 type="tertiary",
                 on_click=ask_sample,
@@ -151,7 +160,7 @@ def _draw_suggestion(suggestion: Suggestion, number: int, *, of_draft: bool) -> 
 
 def _draw_passage(passage: Reference, *, debug: bool) -> None:
     place = [passage.section] if passage.section else []
-    page = [] if passage.page is None else [f"Page {passage.page}"]
-    found = [f"Chunk {passage.chunk_id}"] if debug else []
+    page = [] if passage.page is None else [tr("Page {page}", page=passage.page)]
+    found = [tr("Chunk {chunk}", chunk=passage.chunk_id)] if debug else []
     draw_quote(passage.quote, (), title=passage.title, facts=[*page, *place, *found])
-    draw_text(f"Not enough: {lacks(passage)}.", "reason", max_lines=4)
+    draw_text(tr("Not enough: {lacks}.", lacks=lacks(passage)), "reason", max_lines=4)

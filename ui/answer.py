@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from certirag.core.policy import Policy
+from certirag.core.said import Message
 from certirag.errors import CertificateError
 from certirag.render import NOTICE, Mode, Presentation, present, sources_of
 from certirag.render.draft_text import DRAFT, draft_lines, headline_of, is_under_way
+from certirag.render.judgement_text import CONFIDENCES
 from ui import debug, drawer, run, taking
 from ui.abstention import (
     draw_abstention,
@@ -24,6 +26,7 @@ from ui.claims import draw_claim, draw_folded, numbers_of
 from ui.compared_policies import draw_other_policy
 from ui.contract_text import PLANT_HELP
 from ui.inert import draw_facts, draw_lines, draw_text
+from ui.language import tr, tr_of
 from ui.located import CorpusLike
 from ui.ways import draw_ways
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 _SAID_FIRST: Final = frozenset({"RELATED_ONLY", "PARTLY_ANSWERED"})
-BROKEN: Final = "This record does not hold, so nothing of it is shown: "
+BROKEN: Final[Message] = "This record does not hold, so nothing of it is shown: {error}"
 
 
 def show_answer(
@@ -55,7 +58,7 @@ def show_answer(
     try:
         presentation = present(export, mode, trusted=trusted, floor=floor)
     except CertificateError as error:
-        draw_text(f"{BROKEN}{error}", "error")
+        draw_text(tr(BROKEN).format(error=error), "error")
         return
     with st.container(key="answer"):
         draw_otherwise(presentation, floor, corpus)
@@ -84,9 +87,18 @@ def draw_otherwise(presentation: Presentation, chosen: Policy, corpus: CorpusLik
     """Say where an answer was made otherwise than what is chosen above it now."""
     of = presentation.record
     if corpus is not None and of.retrieval.settings.get("corpus") != corpus.fingerprint:
-        st.caption("This was answered over other documents than those chosen above. Ask it again.")
+        st.caption(
+            tr("This was answered over other documents than those chosen above. Ask it again.")
+        )
     if presentation.policy.name != chosen.name:
-        draw_text(f"This was answered under {of.policy.name}; ask again for {chosen.name}.", "note")
+        draw_text(
+            tr(
+                "This was answered under {policy}; ask again for {chosen}.",
+                policy=of.policy.name,
+                chosen=chosen.name,
+            ),
+            "note",
+        )
 
 
 def _draw_answer(presentation: Presentation) -> None:
@@ -111,9 +123,9 @@ def _draw_answer(presentation: Presentation) -> None:
             draw_text(headline, "note", told=True)
         draw_facts(
             (
-                ("Confidence", summary.confidence.replace("_", " ")),
-                ("Policy", presentation.policy.name),
-                ("Answered", presentation.record.created_at.replace("T", " ")[:16]),
+                (tr("Confidence"), tr_of(CONFIDENCES, summary.confidence)),
+                (tr("Policy"), presentation.policy.name),
+                (tr("Answered"), presentation.record.created_at.replace("T", " ")[:16]),
             )
         )
         draw_missing(presentation)
@@ -130,35 +142,37 @@ def _draw_others(presentation: Presentation) -> None:
     numbered, sources = numbers_of(presentation), sources_of(presentation)
     folded = presentation.folded
     if folded and presentation.mode is Mode.STRICT:
-        with st.expander(f"What we could not verify ({len(folded):d})"):
+        with st.expander(tr("What we could not verify ({n:d})", n=len(folded))):
             for chip in folded:
                 draw_claim(chip, numbered[id(chip.claim)], sources)
     elif folded:
         st.caption(
-            "Too little evidence: each may be right or wrong. Open one only with that in mind."
+            tr("Too little evidence: each may be right or wrong. Open one only with that in mind.")
         )
         for chip in folded:
             draw_folded(chip, numbered[id(chip.claim)], sources)
     if presentation.hidden:
-        st.caption(f"{presentation.hidden:d} contradicted, in Debug only.")
+        st.caption(tr("{hidden:d} contradicted, in Debug only.", hidden=presentation.hidden))
 
 
 def _draw_footer(presentation: Presentation, export: bytes, key: str) -> None:
     drafted = draft_lines(presentation)
     if drafted:
-        with st.expander(DRAFT):
+        with st.expander(tr(DRAFT)):
             draw_lines(drafted)
-    st.caption(NOTICE)
+    st.caption(tr(NOTICE))
     if presentation.probe is not None:
-        draw_text(f"Planted errors: {presentation.probe.sentence}", "note")
+        draw_text(tr("Planted errors: {sentence}", sentence=presentation.probe.sentence), "note")
     with st.container(horizontal=True, vertical_alignment="center", key="footer"):
         taking.draw_taking(presentation, export)
         if key and presentation.probe is None and presentation.summary.verified:
             st.button(
-                "Plant errors in this answer",
+                tr("Plant errors in this answer"),
                 key="plant",
-                help=PLANT_HELP,
+                help=tr(PLANT_HELP),
                 on_click=run.ask_to_plant,
                 args=(key,),
             )
-        draw_text(f"Trace {presentation.record.trace_id}", "note", max_lines=1)
+        draw_text(
+            tr("Trace {trace_id}", trace_id=presentation.record.trace_id), "note", max_lines=1
+        )

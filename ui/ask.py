@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from certirag.core.policy import Policy
+from certirag.core.said import Message
 from certirag.render import Mode, present
 from ui import run, services
 from ui.answer import show_answer
@@ -15,6 +16,7 @@ from ui.controls import choose_mode, choose_policy
 from ui.corpora import Corpus, choose_corpus, draw_skipped
 from ui.frame import plain_errors
 from ui.inert import draw_text
+from ui.language import tr
 from ui.question import ask_sample, check_sample, draft_box, question_box, second_box
 from ui.samples import draw_samples
 from ui.steps import choose_steps
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 ANSWER: Final = "answer_export"
 CHECKED: Final = "checked_export"
 SECOND: Final = "second_export"
-NO_SECOND: Final = "The second draft was not checked; the first stands as it was. "
+NO_SECOND: Final[Message] = "The second draft was not checked; the first stands as it was. {error}"
 
 
 def ask_page() -> None:
@@ -74,7 +76,7 @@ def draft_page() -> None:
         if other is not None and other.now:
             _check_second(other.draft.text, first, corpus, policy, of)
         if run.kept_error(SECOND):
-            draw_text(f"{NO_SECOND}{run.kept_error(SECOND)}", "error")
+            draw_text(tr(NO_SECOND, error=run.kept_error(SECOND)), "error")
         if not _show_kept(CHECKED, mode, policy, corpus, of_draft=True):
             draw_samples(corpus.name, check_sample, drafts=True)
 

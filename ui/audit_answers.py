@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from certirag.auditing.logged_answers import csv_header, csv_line, json_line, rows
+from certirag.core.said import Message
 from certirag.render import visible
+from certirag.render.abstain import REASON_WORDS
 from ui.audit_filters import OUTCOMES
 from ui.audit_opened import draw_opened
 from ui.inert import draw_table
+from ui.language import tr, tr_of
 
 if TYPE_CHECKING:
     from certirag.ports import AuditLog
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 PAGE_SIZE: Final = 20
 MAX_DOWNLOAD: Final = 10_000
-OPEN_HELP: Final = "The address of this page then names it: ?trace= and its trace id."
+OPEN_HELP: Final[Message] = "The address of this page then names it: ?trace= and its trace id."
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{32}")
 _PARAM: Final = "trace"
 _OPEN: Final = "audit_open"
@@ -52,18 +55,25 @@ def draw_answers(log: AuditLog, query: AnswerQuery, found: int) -> None:
     page = log.search(query, after=starts[-1], limit=PAGE_SIZE)
     with st.container(key="rows-answers"):
         draw_table(
-            ("Entry", "Time (UTC)", "Outcome", "Score", "Question"),
+            (tr("Entry"), tr("Time (UTC)"), tr("Outcome"), tr("Score"), tr("Question")),
             [_cells(row) for row in page.rows],
         )
     with st.container(horizontal=True, vertical_alignment="center", key="audit-turn"):
-        if st.button("Newer", key="audit-newer", disabled=len(starts) == 1):
+        if st.button(tr("Newer"), key="audit-newer", disabled=len(starts) == 1):
             starts.pop()
             st.rerun()
-        if st.button("Older", key="audit-older", disabled=page.after is None):
+        if st.button(tr("Older"), key="audit-older", disabled=page.after is None):
             starts.append(page.after)
             st.rerun()
         first = (len(starts) - 1) * PAGE_SIZE + 1
-        st.caption(f"{first:d} to {first - 1 + len(page.rows):d} of {found:d}")
+        st.caption(
+            tr(
+                "{first:d} to {n:d} of {found:d}",
+                first=first,
+                n=first - 1 + len(page.rows),
+                found=found,
+            )
+        )
         _draw_downloads(log, query, found)
     _choose_one(page.rows)
 
@@ -76,19 +86,20 @@ def open_trace() -> str:
 
 def draw_open_one(log: AuditLog) -> None:
     """Draw the answer that is open, and the way back to the others."""
-    st.button("‹ All answers", key="audit-close", on_click=_open, args=(_CLOSED,))
+    st.button(tr("‹ All answers"), key="audit-close", on_click=_open, args=(_CLOSED,))
     draw_opened(log, open_trace())
 
 
 def _choose_one(rows: tuple[AnswerRow, ...]) -> None:
     labels = {row.facets.trace_id: _label(row) for row in rows}
     st.selectbox(
-        "Open an answer",
+        tr("Open an answer"),
         tuple(labels),
         format_func=labels.__getitem__,
         index=None,
+        placeholder=tr("Choose one"),
         key="audit-opened",
-        help=OPEN_HELP,
+        help=tr(OPEN_HELP),
         on_change=_open_chosen,
     )
 
@@ -110,27 +121,33 @@ def _open(trace_id: str) -> None:
 def _label(row: AnswerRow) -> str:
     """Return how a picker names *row*; a picker shows a text letter by letter."""
     question = " ".join(visible(row.facets.question[:90]).split())
-    return f"{row.index} · {question or 'a draft'} · trace {visible(row.facets.trace_id[:8])}"
+    return f"{row.index} · {question or tr('a draft')} · {visible(row.facets.trace_id[:8])}"
 
 
 def _cells(row: AnswerRow) -> tuple[str, ...]:
     of = row.facets
     marks = f"[{revoked_word(row.revoked)}] " if row.revoked else ""
-    reason = of.reason.replace("_", " ").lower()
-    decided = f"{OUTCOMES.get(of.decision, of.decision)} ({reason})"
+    reason = tr_of(REASON_WORDS, of.reason)
+    decided = f"{tr_of(OUTCOMES, of.decision)} ({reason})"
     at = of.at[:16].replace("T", " ")
     question = of.question if len(of.question) <= 120 else of.question[:119] + "…"
-    return str(row.index), at, decided, f"{of.grounding:.2f}", marks + (question or "a draft")
+    return str(row.index), at, decided, f"{of.grounding:.2f}", marks + (question or tr("a draft"))
 
 
 def revoked_word(reason: str) -> str:
     """Return one word or a few on why an entry is no longer stood by."""
-    return {"stale": "revoked", "renewed": "renewed"}.get(reason, f"revoked: {reason}")
+    known = {"stale": tr("revoked"), "renewed": tr("renewed")}
+    return known.get(reason) or tr("revoked: {reason}", reason=reason)
 
 
 def _draw_downloads(log: AuditLog, query: AnswerQuery, found: int) -> None:
     if found > MAX_DOWNLOAD:
-        st.caption(f"More than {MAX_DOWNLOAD:d} rows: run `certirag audit export` on the server.")
+        st.caption(
+            tr(
+                "More than {max_download:d} rows: run `certirag audit export` on the server.",
+                max_download=MAX_DOWNLOAD,
+            )
+        )
         return
     st.download_button(
         "CSV",

@@ -10,6 +10,7 @@ from certirag.auditing.staleness import digests_of, recheck_answers, stale_answe
 from ui import services
 from ui.corpora import corpus_label
 from ui.inert import draw_table, draw_text
+from ui.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +27,13 @@ def draw_changed(log: AuditLog) -> None:
     names = services.corpus_names()
     if not names:
         st.info(
-            "No corpus is ingested on this server, so there is nothing to compare the answers with."
+            tr(
+                "No corpus is ingested on this server, so there is nothing to compare the answers with."
+            )
         )
         return
     name = st.selectbox(
-        "Corpus as it is today",
+        tr("Corpus as it is today"),
         names,
         format_func=corpus_label,
         key="audit-corpus-of",
@@ -41,10 +44,10 @@ def draw_changed(log: AuditLog) -> None:
     index = services.open_corpus(name)
     stale = list(stale_answers(log, digests_of(index)))
     if not stale:
-        st.caption("No answer leans on a document of this corpus that has changed.")
+        st.caption(tr("No answer leans on a document of this corpus that has changed."))
     else:
         _draw_stale(stale)
-        if st.button("Check them again", type="primary", key="recheck"):
+        if st.button(tr("Check them again"), type="primary", key="recheck"):
             st.session_state[_CHECKED] = (name, _rechecked(stale, index))
             st.rerun()
     checked_of, checked = st.session_state.get(_CHECKED, ("", ()))
@@ -54,32 +57,34 @@ def draw_changed(log: AuditLog) -> None:
 
 def _draw_stale(stale: Sequence[StaleAnswer]) -> None:
     st.caption(
-        f"{len(stale):d} answers lean on documents that have changed. Checking them again measures "
-        "their claims on today's text, logs each as a new answer, and revokes the old one."
+        tr(
+            "{n:d} answers lean on documents that have changed. Checking them again measures their claims on today's text, logs each as a new answer, and revokes the old one.",
+            n=len(stale),
+        )
     )
     with st.container(key="rows-stale"):
         draw_table(
-            ("Entry", "Time (UTC)", "Changed", "Question"),
+            (tr("Entry"), tr("Time (UTC)"), tr("Changed"), tr("Question")),
             [
                 (
                     str(one.row.index),
                     one.row.facets.at[:16].replace("T", " "),
                     ", ".join(document.title for document in (*one.changed, *one.gone))[:200],
-                    one.row.facets.question[:120] or "a draft",
+                    one.row.facets.question[:120] or tr("a draft"),
                 )
                 for one in stale[:SHOWN]
             ],
         )
     if len(stale) > SHOWN:
-        st.caption(f"{len(stale) - SHOWN:d} more")
+        st.caption(tr("{n:d} more", n=len(stale) - SHOWN))
 
 
 def _rechecked(stale: Sequence[StaleAnswer], index: Index) -> tuple[Rechecked, ...]:
     slot = st.empty()
-    with slot.status("Checking again") as status:
+    with slot.status(tr("Checking again")) as status:
 
         def progress(_line: str, done: int, total: int) -> None:
-            status.update(label=f"Checking again: {done:d} of {total:d}")
+            status.update(label=tr("Checking again: {done:d} of {total:d}", done=done, total=total))
 
         shared = services.shared()
         with shared.lock:
@@ -89,10 +94,10 @@ def _rechecked(stale: Sequence[StaleAnswer], index: Index) -> tuple[Rechecked, .
 
 
 def _draw_checked(checked: Sequence[Rechecked]) -> None:
-    draw_text("Checked again", "lead", told=True)
+    draw_text(tr("Checked again"), "lead", told=True)
     with st.container(key="rows-checked"):
         draw_table(
-            ("Answer", "New entry", "Badges", "Outcome"),
+            (tr("Answer"), tr("New entry"), tr("Badges"), tr("Outcome")),
             [
                 (
                     one.trace_id[:8],
@@ -103,10 +108,12 @@ def _draw_checked(checked: Sequence[Rechecked]) -> None:
                 for one in checked[:SHOWN]
             ],
         )
-    st.caption("Open either under Answers: the old entry is marked, the new one stands.")
+    st.caption(tr("Open either under Answers: the old entry is marked, the new one stands."))
 
 
 def _outcome(one: Rechecked) -> str:
     if one.lost:
-        return f"revoked: the badge of {', '.join(one.lost)} is lost on today's text"
-    return "renewed: it holds on today's text"
+        return tr(
+            "revoked: the badge of {claims} is lost on today's text", claims=", ".join(one.lost)
+        )
+    return tr("renewed: it holds on today's text")

@@ -8,10 +8,12 @@ from typing import Final
 import streamlit as st
 
 from certirag.auditing.query import read_query
+from certirag.core.said import Message
 from certirag.proof.facets import DECISIONS, RENDER_STATES, AnswerQuery
+from ui.language import tr
 
 # Words of the page → the period of `read_query`.
-PERIODS: Final = {
+PERIODS: Final[dict[Message, str]] = {
     "All time": "",
     "Today": "today",
     "Last 7 days": "last-7-days",
@@ -21,16 +23,20 @@ PERIODS: Final = {
     "This year": "this-year",
     "Last year": "last-year",
 }
-ANY: Final = "Any"
-ANSWERED: Final = "Not refused"
+ANY: Final[Message] = "Any"
+ANSWERED: Final[Message] = "Not refused"
 # The codes stand in exports and on the command line; the page says what they mean.
-OUTCOMES: Final = {"ACCEPT": "Nothing left out", "STRIP": "Part left out", "REJECT": "Refused"}
+OUTCOMES: Final[dict[str, Message]] = {
+    "ACCEPT": "Nothing left out",
+    "STRIP": "Part left out",
+    "REJECT": "Refused",
+}
 DECISION_WORDS: Final = (ANY, ANSWERED, *OUTCOMES.values())
 SCORES: Final = ("Any", "0.25", "0.50", "0.67", "0.80", "0.90", "1.00")
-STATE_WORDS: Final = ("Any", "with a badge", "without a badge", "contradicted")
-ABOUT_HELP: Final = "Whole words of the question, in any order."
-DOCUMENT_HELP: Final = "Its title, id or SHA-256, as the answer cites it."
-MODEL_HELP: Final = "Its whole name, as the opened answer shows it."
+STATE_WORDS: Final[tuple[Message, ...]] = ("Any", "with a badge", "without a badge", "contradicted")
+ABOUT_HELP: Final[Message] = "Whole words of the question, in any order."
+DOCUMENT_HELP: Final[Message] = "Its title, id or SHA-256, as the answer cites it."
+MODEL_HELP: Final[Message] = "Its whole name, as the opened answer shows it."
 _CHOICES: Final = ("audit-period", "audit-decision", "audit-score", "audit-state")
 _TEXTS: Final = (
     "audit-about",
@@ -48,33 +54,66 @@ def ask_answers() -> AnswerQuery:
     now = datetime.now(UTC)
     with st.container(horizontal=True, vertical_alignment="bottom", key="audit-filters"):
         period = st.selectbox(
-            "Period", tuple(PERIODS), key="audit-period", width=150, persist_state="session"
+            tr("Period"),
+            tuple(PERIODS),
+            format_func=tr,
+            key="audit-period",
+            width=150,
+            persist_state="session",
         )
         decided = st.selectbox(
-            "Outcome", DECISION_WORDS, key="audit-decision", width=180, persist_state="session"
+            tr("Outcome"),
+            DECISION_WORDS,
+            format_func=tr,
+            key="audit-decision",
+            width=180,
+            persist_state="session",
         )
         below = st.selectbox(
-            "Score below", SCORES, key="audit-score", width=110, persist_state="session"
+            tr("Score below"),
+            SCORES,
+            format_func=tr,
+            key="audit-score",
+            width=110,
+            persist_state="session",
         )
         state = st.selectbox(
-            "A claim", STATE_WORDS, key="audit-state", width=160, persist_state="session"
+            tr("A claim"),
+            STATE_WORDS,
+            format_func=tr,
+            key="audit-state",
+            width=160,
+            persist_state="session",
         )
-    with st.expander("More filters", expanded=_any_text()):
+    with st.expander(tr("More filters"), expanded=_any_text()):
         about = st.text_input(
-            "Words of the question", key="audit-about", help=ABOUT_HELP, persist_state="session"
+            tr("Words of the question"),
+            key="audit-about",
+            help=tr(ABOUT_HELP),
+            persist_state="session",
         )
         document = st.text_input(
-            "Document cited", key="audit-document", help=DOCUMENT_HELP, persist_state="session"
+            tr("Document cited"),
+            key="audit-document",
+            help=tr(DOCUMENT_HELP),
+            persist_state="session",
         )
-        policy = st.text_input("Policy", key="audit-policy", persist_state="session")
+        policy = st.text_input(tr("Policy"), key="audit-policy", persist_state="session")
         model = st.text_input(
-            "Verifier or generator", key="audit-model", help=MODEL_HELP, persist_state="session"
+            tr("Verifier or generator"),
+            key="audit-model",
+            help=tr(MODEL_HELP),
+            persist_state="session",
         )
-        corpus = st.text_input("Corpus fingerprint", key="audit-corpus", persist_state="session")
-        reason = st.text_input("Reason code", key="audit-reason", persist_state="session")
-        trace_id = st.text_input("Trace id", key="audit-trace", persist_state="session")
+        corpus = st.text_input(
+            tr("Corpus fingerprint"), key="audit-corpus", persist_state="session"
+        )
+        reason = st.text_input(tr("Reason code"), key="audit-reason", persist_state="session")
+        trace_id = st.text_input(tr("Trace id"), key="audit-trace", persist_state="session")
     if _any():
-        st.button("Clear the filters", key="audit-clear", type="tertiary", on_click=clear_filters)
+        st.button(
+            tr("Clear the filters"), key="audit-clear", type="tertiary", on_click=clear_filters
+        )
     meant = {ANY: (), ANSWERED: DECISIONS[:2]}
     chosen = meant.get(decided) or tuple(code for code in DECISIONS if OUTCOMES[code] == decided)
     return read_query(

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from certirag.core.said import Message, said, said_n
 from certirag.errors import AuditError, CertificateError
 from certirag.proof.envelope import strict_json
 from certirag.proof.log import Checkpoint, open_checkpoint
 from certirag.proof.merkle import is_consistent
 from certirag.proof.trust import require_in_range
 from ui.inert import draw_lines, draw_text
+from ui.language import tr
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
 MAX_NOTES: Final = 50
 _MAX_TEXT: Final = 65_536
 _SIGNED: Final = "\N{EM DASH} "
-HELD_WORDS: Final = (
+HELD_WORDS: Final[Message] = (
     "A file that was downloaded here before, one of `certirag audit checkpoint`, or the export of "
     "an answer: each holds one."
 )
-FITS: Final = "The log of now extends every checkpoint that you gave."
-DIFFERS: Final = "The log of now is not what you kept."
+FITS: Final[Message] = "The log of now extends every checkpoint that you gave."
+DIFFERS: Final[Message] = "The log of now is not what you kept."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class Compared:
 
 def ask_held() -> tuple[str, ...]:
     """Draw the uploader and return the checkpoints given, as text; nothing of them is believed."""
-    st.caption(HELD_WORDS)
+    st.caption(tr(HELD_WORDS))
     files = st.file_uploader(
-        "Checkpoints",
+        tr("Checkpoints"),
         type=["txt", "json"],
         accept_multiple_files=True,
         key="held-checkpoints",
@@ -94,10 +96,12 @@ def draw_compared(
     found = [compare(log, newest, note, trusted) for note in held]
     if not found:
         return
-    draw_text(FITS if all(one.fits for one in found) else DIFFERS, "lead", told=True)
+    draw_text(tr(FITS) if all(one.fits for one in found) else tr(DIFFERS), "lead", told=True)
     draw_lines(one.line for one in found)
     st.caption(
-        "This compares signed roots. Verify the whole log to have each entry read again as well."
+        tr(
+            "This compares signed roots. Verify the whole log to have each entry read again as well."
+        )
     )
 
 
@@ -109,23 +113,41 @@ def compare(
         kept = open_checkpoint(note, trusted.values())
         require_in_range(trusted, kept.keyid, kept.size - 1, kept.origin)
     except CertificateError as error:
-        return Compared(False, f"no checkpoint that can be used: {error}")
-    what = f"the checkpoint of {kept.size} entries"
+        return Compared(False, said("no checkpoint that can be used: {error}", error=str(error)))
+    what = said_n("the checkpoint of {n} entry", "the checkpoint of {n} entries", kept.size)
     if kept.origin != newest.origin:
-        return Compared(False, f"{what} is of another log, {kept.origin}")
+        return Compared(
+            False, said("{what} is of another log, {origin}", what=what, origin=kept.origin)
+        )
     if kept.size > newest.size:
         return Compared(
             False,
-            f"{what}: the log ends after {newest.size}; it was cut off, or an older copy was put "
-            "back",
+            said(
+                "{what}: the log ends after {size}; it was cut off, or an older copy was put back",
+                what=what,
+                size=newest.size,
+            ),
         )
     try:
         path = log.consistency(kept.size, newest.size) if kept.size else ()
         extends = is_consistent(kept.size, newest.size, kept.root, newest.root, path)
     except (AuditError, ValueError) as error:
-        return Compared(False, f"{what} cannot be compared: {error}")
+        return Compared(
+            False, said("{what} cannot be compared: {error}", what=what, error=str(error))
+        )
     if not extends:
         return Compared(
-            False, f"{what}: the log had another root then; an entry was changed, or it is a fork"
+            False,
+            said(
+                "{what}: the log had another root then; an entry was changed, or it is a fork",
+                what=what,
+            ),
         )
-    return Compared(True, f"{what}: what it covers is as it was, and {newest.size} stand now")
+    return Compared(
+        True,
+        said(
+            "{what}: what it covers is as it was, and {size} stand now",
+            what=what,
+            size=newest.size,
+        ),
+    )

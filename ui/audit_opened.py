@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from certirag.auditing.logged_answers import export_again, open_answer
+from certirag.core.said import Message
 from certirag.errors import AuditError
 from certirag.proof.facets import AnswerQuery
 from certirag.render import Mode
@@ -14,6 +15,7 @@ from ui import services
 from ui.answer import show_answer
 from ui.controls import choose_mode
 from ui.inert import draw_facts, draw_lines, draw_text
+from ui.language import tr
 from ui.run import own_answers
 
 if TYPE_CHECKING:
@@ -22,18 +24,18 @@ if TYPE_CHECKING:
     from certirag.proof.facets import AnswerRow
     from certirag.proof.log import Leaf
 
-NOT_THERE: Final = (
+NOT_THERE: Final[Message] = (
     "The log has no answer of that trace id. It may have been erased, or be of another log."
 )
 OTHERWISE: Final = (
     "What queries read of this answer differs from its signed record, so it is not shown: verify "
     "the whole log."
 )
-STALE: Final = (
+STALE: Final[Message] = (
     "Revoked: its documents changed, and it failed when it was checked again. The badges below "
     "are those of then."
 )
-RENEWED: Final = (
+RENEWED: Final[Message] = (
     "Its documents changed; it was checked again, and a newer entry stands. The badges below are "
     "those of then."
 )
@@ -48,19 +50,21 @@ def draw_opened(log: AuditLog, trace_id: str) -> None:
     """
     found = logged(log, trace_id)
     if found is None:
-        draw_text(NOT_THERE, "error")
+        draw_text(tr(NOT_THERE), "error")
         return
     row, leaf, record = found
     draw_standing(log, row)
     _draw_entry(leaf, record)
     mode = choose_mode()
-    ways = mode is not Mode.DEBUG and st.toggle("How each claim was decided", key="ways")
+    ways = mode is not Mode.DEBUG and st.toggle(tr("How each claim was decided"), key="ways")
     shared = services.shared().services
     export = export_again(log, trace_id)
     show_answer(export, mode, trusted=shared.trusted, floor=shared.policy, ways=ways)
     st.caption(
-        "Download audit JSON gives the signed record with its proof from the newest checkpoint. "
-        "How a stranger checks it: Trust contract, Checking us."
+        tr(
+            "Download audit JSON gives the signed record with its proof from the newest checkpoint. "
+            "How a stranger checks it: Trust contract, Checking us."
+        )
     )
 
 
@@ -93,13 +97,19 @@ def draw_standing(log: AuditLog, row: AnswerRow) -> None:
     """Say before anything else that an answer is no longer stood by, and what came after it."""
     if not row.revoked:
         return
-    words = {"stale": STALE, "renewed": RENEWED}.get(row.revoked, f"Revoked: {row.revoked}")
+    known = {"stale": tr(STALE), "renewed": tr(RENEWED)}
+    words = known.get(row.revoked) or tr("Revoked: {reason}", reason=row.revoked)
     draw_text(words, "error")
     newer = _newer(log, row)
     if newer:
-        st.caption("Newer answers of the log to the same question:")
+        st.caption(tr("Newer answers of the log to the same question:"))
         draw_lines(
-            f"entry {one.index}, {one.facets.decision}, trace {one.facets.trace_id}"
+            tr(
+                "entry {index}, {outcome}, trace {trace_id}",
+                index=one.index,
+                outcome=one.facets.decision,
+                trace_id=one.facets.trace_id,
+            )
             for one in newer
         )
 
@@ -116,18 +126,18 @@ def _newer(log: AuditLog, row: AnswerRow) -> list[AnswerRow]:
 
 def _draw_entry(leaf: Leaf, record: AnswerRecord) -> None:
     models = {model.role: f"{model.name} {model.version}" for model in record.models}
-    with st.expander("The log entry", expanded=True):
+    with st.expander(tr("The log entry"), expanded=True):
         draw_facts(
             (
-                ("Entry", str(leaf.index)),
-                ("Log", leaf.origin),
-                ("Logged (UTC)", leaf.at[:19].replace("T", " ")),
-                ("Policy", record.policy.name),
-                ("Verifier", models.get("verifier", "none")),
-                ("Generator", models.get("generator", record.claim_ir.generator)),
-                ("Retention", leaf.retention or "none"),
-                ("Signed by key", leaf.keyid[:16]),
-                ("Corpus", str(record.retrieval.settings.get("corpus", "none"))[:16]),
-                ("Configuration", record.config_hash[:16]),
+                (tr("Entry"), str(leaf.index)),
+                (tr("Log"), leaf.origin),
+                (tr("Logged (UTC)"), leaf.at[:19].replace("T", " ")),
+                (tr("Policy"), record.policy.name),
+                (tr("Verifier"), models.get("verifier", tr("none"))),
+                (tr("Generator"), models.get("generator", record.claim_ir.generator)),
+                (tr("Retention"), leaf.retention or tr("none")),
+                (tr("Signed by key"), leaf.keyid[:16]),
+                (tr("Corpus"), str(record.retrieval.settings.get("corpus", tr("none")))[:16]),
+                (tr("Configuration"), record.config_hash[:16]),
             )
         )

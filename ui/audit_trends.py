@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Final, cast
 
 import streamlit as st
 
+from certirag.core.said import Message
 from ui.audit_filters import OUTCOMES
 from ui.charts import draw_weeks
 from ui.inert import draw_table
+from ui.language import tr
 
 if TYPE_CHECKING:
     from certirag.ports import AuditLog
@@ -16,28 +18,33 @@ if TYPE_CHECKING:
 
 MOST: Final = 100
 # Words of the page → the group of a trend.
-GROUPS: Final = {
+GROUPS: Final[dict[Message, str]] = {
     "Topic": "topic",
     "Policy": "policy",
     "Reason code": "reason",
     "Verifier": "verifier",
 }
-GROUP_HELP: Final = "The topic is the document that most of an answer's evidence stands in."
+GROUP_HELP: Final[Message] = (
+    "The topic is the document that most of an answer's evidence stands in."
+)
 
 
 def draw_trends(log: AuditLog, query: AnswerQuery) -> None:
     """Draw the answers that *query* asks for by week, and their mean score by group and week."""
-    st.header("By week", anchor=False)
+    st.header(tr("By week"), anchor=False)
     draw_weeks(log.trend(query, ("week",)))
     st.caption(
-        "Grounding score: the share of an answer's checkable claims that got the badge. The line "
-        "is its mean, the bars are answers by outcome."
+        tr(
+            "Grounding score: the share of an answer's checkable claims that got the badge. The line "
+            "is its mean, the bars are answers by outcome."
+        )
     )
     chosen = st.selectbox(
-        "By week and",
+        tr("By week and"),
         tuple(GROUPS),
+        format_func=tr,
         key="audit-group",
-        help=GROUP_HELP,
+        help=tr(GROUP_HELP),
         width=220,
         persist_state="session",
     )
@@ -45,10 +52,10 @@ def draw_trends(log: AuditLog, query: AnswerQuery) -> None:
     groups = log.trend(query, (cast("Grouping", GROUPS[words]), "week"))
     with st.container(key="rows-trends"):
         draw_table(
-            (words, "Week", "Answers", "Mean score", *OUTCOMES.values()),
+            (tr(words), tr("Week"), tr("Answers"), tr("Mean score"), *map(tr, OUTCOMES.values())),
             [
                 (
-                    (row.group[0] or "none")[:200],
+                    (row.group[0] or tr("none"))[:200],
                     row.group[1],
                     str(row.answers),
                     f"{row.grounding:.2f}",
@@ -58,4 +65,6 @@ def draw_trends(log: AuditLog, query: AnswerQuery) -> None:
             ],
         )
     if len(groups) > MOST:
-        st.caption(f"{len(groups) - MOST:d} more rows: see `certirag audit query --by topic week`.")
+        st.caption(
+            tr("{n:d} more rows: see `certirag audit query --by topic week`.", n=len(groups) - MOST)
+        )

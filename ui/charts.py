@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 import streamlit as st
 
 from ui.audit_filters import OUTCOMES
+from ui.language import tr
 
 _WEEK: Final = re.compile(r"[0-9]{4}-W[0-9]{2}")
 # Neutral hues, none of them a badge's: a tall bar is no praise.
@@ -69,7 +70,7 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
                 Bar(
                     x=names,
                     y=[int(row.decisions.get(name, 0)) for row in weeks],
-                    name=OUTCOMES[name],
+                    name=tr(OUTCOMES[name]),
                     marker_color=_COLOURS[name],
                     width=min(0.65, 0.1 + 0.1 * len(weeks)),  # a lone week is no wall
                 )
@@ -78,7 +79,7 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
             Scatter(
                 x=names,
                 y=[float(row.grounding) for row in weeks],
-                name="Mean score",
+                name=tr("Mean score"),
                 mode="lines+markers",
                 line_color=_SCORE_COLOUR,
                 yaxis="y2",
@@ -93,9 +94,9 @@ def draw_weeks(rows: Sequence[WeekLike]) -> None:
         margin={"l": 8, "r": 8, "t": 64, "b": 8},
         legend={"orientation": "h", "y": 1.04, "yanchor": "bottom", "traceorder": "normal"},
         xaxis={"type": "category"},
-        yaxis={"title": "Answers", "rangemode": "tozero", "automargin": True},
+        yaxis={"title": tr("Answers"), "rangemode": "tozero", "automargin": True},
         yaxis2={
-            "title": "Mean score",
+            "title": tr("Mean score"),
             "overlaying": "y",
             "side": "right",
             "range": [0, 1.05],
@@ -127,26 +128,28 @@ def draw_thresholds(
             mode="lines+markers",
             line={"color": colour, "dash": dash},
             cliponaxis=False,
-            hovertemplate="%{y:.1%} at %{x:.2f}",
+            hovertemplate=tr("%{y:.1%} at %{x:.2f}"),
         )
 
     figure = make_subplots(
         rows=2,
         shared_xaxes=True,
         vertical_spacing=0.22,
-        subplot_titles=("Wrong badges (dotted: at most)", "True statements with a badge"),
+        subplot_titles=(tr("Wrong badges (dotted: at most)"), tr("True statements with a badge")),
     )
-    at_most = traced((one.upper for one in measured), "At most", _WRONG_COLOUR, "dot")
-    wrong = traced((one.share for one in measured), "Wrong badges", _WRONG_COLOUR)
+    at_most = traced((one.upper for one in measured), tr("At most"), _WRONG_COLOUR, "dot")
+    wrong = traced((one.share for one in measured), tr("Wrong badges"), _WRONG_COLOUR)
     covered = (int(one.covered) / true_rows if true_rows else None for one in measured)
     figure.add_traces([at_most, wrong], rows=1, cols=1)
-    figure.add_trace(traced(covered, "True statements", _COVERED_COLOUR), row=2, col=1)
+    figure.add_trace(traced(covered, tr("True statements"), _COVERED_COLOUR), row=2, col=1)
     figure.add_vline(x=own, line_dash="dash", line_width=1, line_color="#8d969c", row="all")
     figure.update_annotations(x=0, xanchor="left", font_size=14)
     figure.update_yaxes(tickformat=".0%", rangemode="tozero", automargin=True, nticks=5)
     figure.update_xaxes(tickformat=".1f", range=[0.49, 1.01], dtick=0.1)
     figure.update_xaxes(
-        title=f"Entailment needed; dashed: this policy ({own:.2f})", row=2, automargin=True
+        title=tr("Entailment needed; dashed: this policy ({own:.2f})", own=own),
+        row=2,
+        automargin=True,
     )
     figure.update_layout(
         height=400, margin={"l": 8, "r": 8, "t": 32, "b": 8}, showlegend=False, hovermode="x"

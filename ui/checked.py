@@ -7,10 +7,11 @@ from typing import Final
 import streamlit as st
 
 from certirag.render import CheckedDraft, Chip, Mode, Presentation, sources_of
-from certirag.render.judgement_text import lowered_because
+from certirag.render.judgement_text import CONFIDENCES, lowered_because
 from ui.abstention import draw_conflicts, draw_suggestions
 from ui.claims import draw_claim, draw_folded, numbers_of
 from ui.inert import draw_draft, draw_facts, draw_lines, draw_number, draw_text
+from ui.language import tr, tr_of
 
 # A draft has twelve statements by default; of thousands no more than this get boxes of their own.
 MOST: Final = 200
@@ -25,9 +26,9 @@ def draw_checked(presentation: Presentation, draft: CheckedDraft) -> None:
             draw_text(draft.headline, "lead")
             draw_facts(
                 (
-                    ("Confidence", presentation.summary.confidence.replace("_", " ")),
-                    ("Policy", presentation.policy.name),
-                    ("Checked", presentation.record.created_at.replace("T", " ")[:16]),
+                    (tr("Confidence"), tr_of(CONFIDENCES, presentation.summary.confidence)),
+                    (tr("Policy"), presentation.policy.name),
+                    (tr("Checked"), presentation.record.created_at.replace("T", " ")[:16]),
                 )
             )
             lowered = lowered_because(presentation.summary.basis)
@@ -45,17 +46,17 @@ def draw_checked(presentation: Presentation, draft: CheckedDraft) -> None:
 
 def draw_marked(draft: CheckedDraft) -> None:
     """Draw the draft's own text with its marks, and the key to them."""
-    st.caption("The draft, with a mark where it is sure which words a statement has")
+    st.caption(tr("The draft, with a mark where it is sure which words a statement has"))
     badges = {one.badge.kind: one.badge for one in draft.statements if one.counted}
     draw_draft(draft.text, draft.stretches(), badges.values())
     if any(one.words and not one.literal for one in draft.statements):
-        st.caption("Dotted line: the statement was read from these words; see its wording.")
+        st.caption(tr("Dotted line: the statement was read from these words; see its wording."))
 
 
 def draw_lacks(draft: CheckedDraft) -> None:
     """Draw what else there is to know of the draft, if anything is."""
     if draft.lacks:
-        st.caption("What else to know")
+        st.caption(tr("What else to know"))
         draw_lines(draft.lacks)
 
 
@@ -72,18 +73,18 @@ def draw_statements(presentation: Presentation, draft: CheckedDraft, place: str 
     shown, folded = presentation.shown[:MOST], presentation.folded[:MOST]
     drawn = {number(chip) for chip in (*presentation.shown, *presentation.folded)}
     hidden = [one for one in draft.statements if one.number not in drawn]
-    st.caption("Its statements, one by one")
+    st.caption(tr("Its statements, one by one"))
     for one in hidden[:MOST]:
         with st.container(key=f"claim-hidden-{one.number}{place}", gap="xsmall"):
             draw_number(one.number)
-            draw_text(one.words or "This statement has no words of its own.", "claim")
-            draw_text(one.against or "The documents contradict it.", "reason", max_lines=4)
+            draw_text(one.words or tr("This statement has no words of its own."), "claim")
+            draw_text(one.against or tr("The documents contradict it."), "reason", max_lines=4)
     if hidden:
-        st.caption("The documents contradict these. Debug shows the evidence.")
+        st.caption(tr("The documents contradict these. Debug shows the evidence."))
     for chip in shown:
         draw_claim(chip, number(chip), sources, numbered=True, place=place)
     if folded and presentation.mode is Mode.STRICT:
-        with st.expander(f"What we could not verify ({len(presentation.folded):d})"):
+        with st.expander(tr("What we could not verify ({n:d})", n=len(presentation.folded))):
             for chip in folded:
                 draw_claim(chip, number(chip), sources, numbered=True, place=place)
     else:
@@ -91,4 +92,4 @@ def draw_statements(presentation: Presentation, draft: CheckedDraft, place: str 
             draw_folded(chip, number(chip), sources, place)
     rest = len(draft.statements) - len(shown) - len(folded) - len(hidden[:MOST])
     if rest:
-        st.caption(f"{rest:d} more are marked in the draft and not listed.")
+        st.caption(tr("{rest:d} more are marked in the draft and not listed.", rest=rest))

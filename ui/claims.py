@@ -9,6 +9,7 @@ import streamlit as st
 from certirag.render import Chip, Presentation, Source, cited_by, place_of_source
 from ui import drawer
 from ui.inert import draw_number, draw_place, draw_status, draw_text
+from ui.language import language, tr
 
 
 def numbers_of(presentation: Presentation) -> dict[int, int]:
@@ -46,7 +47,7 @@ def draw_folded(chip: Chip, number: int, sources: Sequence[Source], place: str =
     """Draw a claim whose text is folded behind a warning, of the answer at *place*."""
     with st.container(key=f"claim-{chip.badge.kind}-{number}{place}", gap="xsmall"):
         _draw_chip(chip, number, place)
-        with st.expander(f"Claim {number:d}: show it without enough evidence"):
+        with st.expander(tr("Claim {number:d}: show it without enough evidence", number=number)):
             draw_text(chip.text, "claim")
             _draw_below(chip, sources)
 
@@ -62,12 +63,13 @@ def draw_growing(chip: Chip, number: int, sources: Sequence[Source]) -> None:
 def drawn_of(chip: Chip, sources: Sequence[Source]) -> tuple[str, ...]:
     """Return everything that `draw_growing` draws of *chip*, to see whether it has changed."""
     places = [f"{title} {fact} {numbers}" for (title, fact), numbers in _places(chip, sources)]
-    return (chip.badge.kind, chip.badge.label, chip.text, *_reasons(chip), *places)
+    return (chip.badge.kind, chip.badge.label_in(language()), chip.text, *_reasons(chip), *places)
 
 
 def _draw_chip(chip: Chip, number: int, place: str) -> None:
     st.button(
-        f"{chip.badge.label} · claim {number:d}",  # or every chip would have the same name
+        # With its number, or every chip would have the same name.
+        f"{chip.badge.label_in(language())} · {tr('claim {number:d}', number=number)}",
         key=f"chip-{chip.badge.kind}-{number}{place}",
         on_click=drawer.ask_to_open,
         args=(chip.claim_id, place),

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from certirag.core.said import Message, together
 from certirag.errors import CertificateError
 from certirag.render import NOTICE, Mode, Presentation, present
 from certirag.render.compared_drafts import compare_drafts
-from certirag.render.judgement_text import lowered_because
+from certirag.render.judgement_text import CONFIDENCES, lowered_because
 from ui import drawer, run, taking
 from ui.answer import BROKEN, draw_otherwise
 from ui.checked import MOST, draw_lacks, draw_marked, draw_statements
 from ui.inert import draw_facts, draw_table, draw_text
+from ui.language import tr, tr_of, trn
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -24,12 +26,12 @@ if TYPE_CHECKING:
     from ui.located import CorpusLike
 
 PLACES: Final = ("", "second-")  # in keys and in the address: both have a claim 1
-OTHERWISE: Final = (
+OTHERWISE: Final[Message] = (
     "The second draft was checked otherwise than the first: over other documents, under another "
     "policy, by other steps or for another question. The two are not compared; check it again."
 )
-NOTHING: Final = "Nothing that was compared differs."
-IN_DEBUG: Final = "Debug shows the records of one draft at a time: close the comparison."
+NOTHING: Final[Message] = "Nothing that was compared differs."
+IN_DEBUG: Final[Message] = "Debug shows the records of one draft at a time: close the comparison."
 
 
 def show_compared(
@@ -50,25 +52,25 @@ def show_compared(
     try:
         first, second = (present(one, mode, trusted=trusted, floor=floor) for one in exports)
     except CertificateError as error:
-        draw_text(f"{BROKEN}{error}", "error")
+        draw_text(tr(BROKEN, error=error), "error")
         return False
     if first.draft is None or second.draft is None or _grounds(first) != _grounds(second):
-        draw_text(OTHERWISE, "error")
+        draw_text(tr(OTHERWISE), "error")
         return False
     both = ((first, first.draft), (second, second.draft))
     with st.container(key="checked"):
         draw_otherwise(first, floor, corpus)
         if first.question:
             draw_text(first.question, "question", max_lines=6)
-        st.button("Close the comparison", key="second-close", on_click=run.forget, args=(key,))
+        st.button(tr("Close the comparison"), key="second-close", on_click=run.forget, args=(key,))
         one, two = st.columns(2, gap="medium")
         with one, st.container(gap="xsmall"):
-            st.subheader("First draft", anchor=False)
+            st.subheader(tr("First draft"), anchor=False)
             _draw_draft(first, first.draft)
         with two, st.container(gap="xsmall"):
-            st.subheader("Second draft", anchor=False)
+            st.subheader(tr("Second draft"), anchor=False)
             _draw_draft(second, second.draft)
-        st.subheader("What differs", anchor=False)
+        st.subheader(tr("What differs"), anchor=False)
         _draw_differences(first.draft, second.draft)
         columns = st.columns(2, gap="medium")
         for column, place, (shown, draft), export in zip(
@@ -78,9 +80,9 @@ def show_compared(
                 draw_statements(shown, draft, place)
                 draw_lacks(draft)
                 _draw_footer(shown, export, place)
-        st.caption(NOTICE)
+        st.caption(tr(NOTICE))
         if mode is Mode.DEBUG:
-            st.caption(IN_DEBUG)
+            st.caption(tr(IN_DEBUG))
     for place, (shown, _) in zip(PLACES, both, strict=True):
         if drawer.open_if_asked(shown, corpus, place):
             break
@@ -99,9 +101,9 @@ def _draw_draft(presentation: Presentation, draft: CheckedDraft) -> None:
     draw_marked(draft)
     draw_facts(
         (
-            ("Confidence", presentation.summary.confidence.replace("_", " ")),
-            ("Policy", presentation.policy.name),
-            ("Checked", presentation.record.created_at.replace("T", " ")[:16]),
+            (tr("Confidence"), tr_of(CONFIDENCES, presentation.summary.confidence)),
+            (tr("Policy"), presentation.policy.name),
+            (tr("Checked"), presentation.record.created_at.replace("T", " ")[:16]),
         )
     )
     lowered = lowered_because(presentation.summary.basis)
@@ -114,26 +116,37 @@ def _draw_differences(first: CheckedDraft, second: CheckedDraft) -> None:
     if found.differences:
         with st.container(key="rows-compared"):
             draw_table(
-                ("Difference", "First draft", "Second draft"),
+                (tr("Difference"), tr("First draft"), tr("Second draft")),
                 [
-                    (" · ".join(one.kinds), one.first or "–", one.second or "–")
+                    (together(*one.kinds, between=" · "), one.first or "–", one.second or "–")
                     for one in found.differences[:MOST]
                 ],
             )
     else:
-        st.caption(NOTHING)
+        st.caption(tr(NOTHING))
     rest = len(found.differences) - MOST
     if rest > 0:
-        st.caption(f"{rest:d} more are marked in the drafts and not listed.")
+        st.caption(
+            trn(
+                "{n:d} more is marked in the drafts and not listed.",
+                "{n:d} more are marked in the drafts and not listed.",
+                rest,
+            )
+        )
     if found.alike:
-        st.caption(f"The same in both, with the same badge: {found.alike:d}.")
+        st.caption(tr("The same in both, with the same badge: {n:d}.", n=found.alike))
     if found.left_out:
         st.caption(
-            f"Without sure words of their own, or not checked, so not compared: {found.left_out:d}."
+            tr(
+                "Without sure words of their own, or not checked, so not compared: {n:d}.",
+                n=found.left_out,
+            )
         )
 
 
 def _draw_footer(presentation: Presentation, export: bytes, place: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"footer{place}"):
         taking.draw_taking(presentation, export, place)
-        draw_text(f"Trace {presentation.record.trace_id}", "note", max_lines=1)
+        draw_text(
+            tr("Trace {trace_id}", trace_id=presentation.record.trace_id), "note", max_lines=1
+        )

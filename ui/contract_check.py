@@ -14,6 +14,7 @@ from certirag.settings import ASSETS
 from ui import services
 from ui.contract_text import CHECKER_USE, KEY_FROM_OWNER, KEYS_CHANGED
 from ui.inert import draw_text
+from ui.language import tr
 
 CHECKER: Final = ASSETS / "checker.html"
 
@@ -27,12 +28,12 @@ def draw_checkers(keyid: str = "") -> None:
         page = CHECKER.read_bytes()
     except OSError as error:
         raise InputError(f"assets/{CHECKER.name} is missing: restore it") from error
-    st.markdown(CHECKER_USE)
+    st.markdown(tr(CHECKER_USE))
     trusted = services.shared().services.trusted
     key = trusted.get(keyid)
     with st.container(horizontal=True, vertical_alignment="center", key="checkers"):
         st.download_button(
-            "Download the checker page",
+            tr("Download the checker page"),
             data=page,
             file_name="certirag-checker.html",
             mime="text/html",
@@ -40,13 +41,13 @@ def draw_checkers(keyid: str = "") -> None:
         )
         if key is not None:
             st.download_button(
-                "Download the public key",
+                tr("Download the public key"),
                 data=raw_public_key(key).hex() + "\n",
                 file_name="certirag-signing.pub",
                 mime="text/plain",
                 on_click="ignore",
-                help=KEY_FROM_OWNER,
+                help=tr(KEY_FROM_OWNER),
             )
-    draw_text(f"SHA-256 of the checker page: {sha256_hex(page)}", "note")
+    draw_text(tr("SHA-256 of the checker page: {digest}", digest=sha256_hex(page)), "note")
     if isinstance(trusted, KeyRing):
-        st.caption(KEYS_CHANGED)
+        st.caption(tr(KEYS_CHANGED))

@@ -21,6 +21,7 @@ from ui.contract_text import (
     RULE_TITLES,
 )
 from ui.inert import draw_lines, draw_table, draw_text
+from ui.language import tr
 from ui.risk import shipped
 
 if TYPE_CHECKING:
@@ -33,9 +34,13 @@ def draw_policies() -> None:
     policies = [load_policy(name) for name in policy_names()]
     with st.container(key="policies"):
         draw_table(
-            ("Rule", *(policy.name for policy in policies), "What it asks"),
+            (tr("Rule"), *(policy.name for policy in policies), tr("What it asks")),
             [
-                (RULE_TITLES[rule], *(_limit(rule, p) for p in policies), RULE_ASKS[rule][0])
+                (
+                    tr(RULE_TITLES[rule]),
+                    *(_limit(rule, p) for p in policies),
+                    tr(RULE_ASKS[rule][0]),
+                )
                 for rule in (*BASE_RULES, *STRICT_RULES)
             ],
         )
@@ -49,13 +54,13 @@ def draw_measured(policy: Policy) -> None:
     models = services.shared().services.models
     found = [one for one in shipped() if measured_for((one,), models, one.policy)]
     if not found:
-        st.caption(NOTHING_MEASURED)
+        st.caption(tr(NOTHING_MEASURED))
         names = dict.fromkeys(one.policy.name for one in shipped())
-        draw_lines(f"of another verifier, under {name}" for name in names)
+        draw_lines(tr("of another verifier, under {name}", name=name) for name in names)
         return
     with st.container(key="measured"):
         draw_table(
-            ("Policy", "Entailment", "Contradiction", "What was measured"),
+            (tr("Policy"), tr("Entailment"), tr("Contradiction"), tr("What was measured")),
             [
                 (
                     one.policy.name,
@@ -66,9 +71,9 @@ def draw_measured(policy: Policy) -> None:
                 for one in sorted(found, key=lambda one: (one.policy.name, -one.interval()[1]))
             ],
         )
-    st.subheader("At other thresholds of entailment", anchor=False)
+    st.subheader(tr("At other thresholds of entailment"), anchor=False)
     several = [one for one in measured_for(shipped(), models, policy) if one.thresholds]
-    st.caption(PER_THRESHOLD if several else NOT_PER_THRESHOLD)
+    st.caption(tr(PER_THRESHOLD if several else NOT_PER_THRESHOLD))
     for number, one in enumerate(several, 1):
         _draw_by_threshold(one, number)
 
@@ -78,17 +83,27 @@ def _draw_by_threshold(one: Measurement, number: int) -> None:
         draw_text(f"{one.set_name[:1].upper()}{one.set_name[1:]}", "lead")
         draw_text(one.description, "note", max_lines=4)
         draw_thresholds(one.thresholds, one.true_rows, one.policy.tau_entail, number=number)
-        with st.expander(f"Chart {number:d} as a table"):
+        with st.expander(tr("Chart {number:d} as a table", number=number)):
             draw_table(
-                ("Entailment", "Badges", "Wrong", "Wrong at most", "True statements with a badge"),
+                (
+                    tr("Entailment"),
+                    tr("Badges"),
+                    tr("Wrong"),
+                    tr("Wrong at most"),
+                    tr("True statements with a badge"),
+                ),
                 [
                     (
                         f"{at.tau_entail:.2f}"
-                        + (" (this policy)" if at.tau_entail == one.policy.tau_entail else ""),
+                        + (
+                            f" ({tr('this policy')})"
+                            if at.tau_entail == one.policy.tau_entail
+                            else ""
+                        ),
                         f"{at.badges:,}",
                         f"{at.wrong:,}",
                         at.at_most,
-                        f"{at.covered:,} of {one.true_rows:,}",
+                        tr("{part:,} of {whole:,}", part=at.covered, whole=one.true_rows),
                     )
                     for at in one.thresholds
                 ],
@@ -102,4 +117,5 @@ def with_thresholds(words: str, policy: Policy) -> str:
 
 
 def _limit(rule: str, policy: Policy) -> str:
-    return with_thresholds(RULE_ASKS[rule][1], policy) if rule in policy.rules else NOT_ASKED
+    asks = tr(RULE_ASKS[rule][1])
+    return with_thresholds(asks, policy) if rule in policy.rules else tr(NOT_ASKED)

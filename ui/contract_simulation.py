@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from certirag.auditing.replay import Replay, replay
+from certirag.core.said import Message
 from certirag.render import Mode, present
 from certirag.verification.measured import measured_for
 from ui import run, services
@@ -22,6 +23,7 @@ from ui.contract_text import (
 )
 from ui.frame import plain_errors
 from ui.inert import draw_facts, draw_lines, draw_table, draw_text
+from ui.language import tr
 from ui.risk import shipped
 
 if TYPE_CHECKING:
@@ -31,22 +33,27 @@ if TYPE_CHECKING:
     from certirag.render import Presentation
     from certirag.verification.measured import Measurement
 
-SOURCES: Final = ("Ask", "Check a draft")
+SOURCES: Final[tuple[Message, ...]] = ("Ask", "Check a draft")
 _KEYS: Final = {"Ask": ANSWER, "Check a draft": CHECKED}
-HIDDEN: Final = "The documents say otherwise: its words are shown in Debug only."
+HIDDEN: Final[Message] = "The documents say otherwise: its words are shown in Debug only."
 
 
 def draw_simulation(policy: Policy) -> None:
     """Draw what *policy* with other thresholds would do to the answer that this session keeps."""
-    st.caption(SIMULATION)
+    st.caption(tr(SIMULATION))
     kept = [name for name in SOURCES if run.kept_export(_KEYS[name])]
     if not kept:
-        st.info(NO_ANSWER_KEPT)
+        st.info(tr(NO_ANSWER_KEPT))
         return
     chosen = kept[0]
     if len(kept) > 1:
         chosen = st.segmented_control(
-            "The answer of", SOURCES, default="Ask", required=True, key="simulated-answer"
+            tr("The answer of"),
+            SOURCES,
+            default="Ask",
+            required=True,
+            format_func=tr,
+            key="simulated-answer",
         )
     export = run.kept_export(_KEYS[chosen])
     with plain_errors():
@@ -60,10 +67,10 @@ def _draw_trial(export: bytes, policy: Policy) -> None:
     entail, contradict = f"simulated-entail-{policy.name}", f"simulated-contradict-{policy.name}"
     st.session_state.setdefault(entail, own.tau_entail)
     st.session_state.setdefault(contradict, own.tau_contradict)
-    tau_entail = round(st.slider("Entailment, at least", 0.5, 1.0, step=0.01, key=entail), 2)
+    tau_entail = round(st.slider(tr("Entailment, at least"), 0.5, 1.0, step=0.01, key=entail), 2)
     measured = st.container(key="measured-here", gap="xsmall")
     tau_contradict = round(
-        st.slider("Contradiction, below", 0.01, 1.0, step=0.01, key=contradict), 2
+        st.slider(tr("Contradiction, below"), 0.01, 1.0, step=0.01, key=contradict), 2
     )
     trial = replace(own, name="simulation", tau_entail=tau_entail, tau_contradict=tau_contradict)
     with measured:
@@ -71,7 +78,7 @@ def _draw_trial(export: bytes, policy: Policy) -> None:
     # Compared with the policy under which the pages draw it, and not with a looser one on record.
     found = replay(replace(drawn.record, policy=own), trial)
     if not found.tightens:
-        st.caption(SIMULATION_LOOSER)
+        st.caption(tr(SIMULATION_LOOSER))
     _draw_outcome(found, drawn)
 
 
@@ -79,22 +86,30 @@ def _draw_measured(measurements: Sequence[Measurement], trial: Policy) -> None:
     """Draw what was measured with the threshold of *trial* in place of the policy's own."""
     known = [one for one in measurements if one.thresholds]
     if not known:
-        st.caption(NOT_MEASURED_HERE)
+        st.caption(tr(NOT_MEASURED_HERE))
         return
     if any(one.policy.tau_contradict != trial.tau_contradict for one in known):
-        st.caption(ONE_VARIED)
+        st.caption(tr(ONE_VARIED))
         return
     here = [(one, one.at(trial.tau_entail)) for one in known]
     if not any(at for _, at in here):
         grid = sorted({at.tau_entail for one in known for at in one.thresholds})
         below = [tau for tau in grid if tau < trial.tau_entail][-1:]
         above = [tau for tau in grid if tau > trial.tau_entail][:1]
-        near = " and ".join(f"{tau:.2f}" for tau in (*below, *above))
-        draw_text(f"Not measured at {trial.tau_entail:.2f}; measured next to it: {near}.", "note")
+        near = ", ".join(f"{tau:.2f}" for tau in (*below, *above))
+        draw_text(
+            tr(
+                "Not measured at {value:.2f}; measured next to it: {near}.",
+                value=trial.tau_entail,
+                near=near,
+            ),
+            "note",
+        )
         return
-    st.caption(MEASURED_HERE)
+    st.caption(tr(MEASURED_HERE))
     draw_lines(
-        one.sentence_at(at) if at else f"On {one.set_name}: not measured." for one, at in here
+        one.sentence_at(at) if at else tr("On {name}: not measured.", name=one.set_name)
+        for one, at in here
     )
 
 
@@ -108,22 +123,22 @@ def _draw_outcome(found: Replay, drawn: Presentation) -> None:
     draw_text(drawn.question, "note", max_lines=2)
     draw_facts(
         (
-            ("Claims", str(len(claims))),
-            ("Would pass", str(found.still_verified)),
-            ("Would fail", str(len(claims) - found.still_verified)),
-            ("Pass now, would fail", str(len(lost))),
-            ("Fail now, would pass", str(len(gained))),
+            (tr("Claims"), str(len(claims))),
+            (tr("Would pass"), str(found.still_verified)),
+            (tr("Would fail"), str(len(claims) - found.still_verified)),
+            (tr("Pass now, would fail"), str(len(lost))),
+            (tr("Fail now, would pass"), str(len(gained))),
         )
     )
     with st.container(key="rows-simulated"):
         draw_table(
-            ("Claim", "Now", "Simulated", "Text"),
+            (tr("Claim"), tr("Now"), tr("Simulated"), tr("Text")),
             [
                 (
                     str(number),
-                    "passes" if claim.id in passes else "fails",
-                    "would pass" if claim.id in would else "would fail",
-                    claim.text if id(claim) in open_ else HIDDEN,
+                    tr("passes") if claim.id in passes else tr("fails"),
+                    tr("would pass") if claim.id in would else tr("would fail"),
+                    claim.text if id(claim) in open_ else tr(HIDDEN),
                 )
                 for number, claim in enumerate(claims, 1)
             ],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-MEANS: Final = """
+from certirag.core.said import Message
+
+MEANS: Final[Message] = """
 **Verified** is a statement about evidence and policy, made by fixed rules that anyone can run
 again. A claim is shown as Verified when *every* rule below answered "passed":
 
@@ -19,7 +21,7 @@ claims, and a claim whose error passes every rule loses its badge.
 The badge is worked out again from the signed record each time a page is drawn. It is never
 stored, never sent, and no text in a question, a document or an answer can make one.
 """
-DOES_NOT_MEAN: Final = """
+DOES_NOT_MEAN: Final[Message] = """
 - **Not that the claim is true.** If a document is wrong, a Verified claim is wrong with it.
 - **Not that the answer is complete.** A document that was not added was not read.
 - **Not that the newest version was used,** unless the claim names it. Look at the source.
@@ -28,20 +30,20 @@ DOES_NOT_MEAN: Final = """
 - **Not advice.** Read the quoted sentences before you act on them: one click on a badge shows
   them.
 """
-STATES: Final = """
+STATES: Final[Message] = """
 | What you see | What it says |
 |---|---|
 | ✅ Verified | Every rule passed, on evidence that you can open. |
 | ⚠️ Unverified | At least one rule did not pass. The claim may be right or wrong. |
 | ❌ Contradicted | A sentence of your documents says otherwise. Shown in Debug only. |
 """
-FAILS_CLOSED: Final = """
+FAILS_CLOSED: Final[Message] = """
 When a score is missing, a part fails, a text was cut off or a limit was reached, the claim loses
 its badge; nothing can gain one that way. A caller may ask for a stricter policy than the
 server's and never for a looser one. The log entry is written before an answer is shown: if it
 cannot be written, there is no answer.
 """
-RECORD: Final = """
+RECORD: Final[Message] = """
 *Download audit JSON* gives you the signed record of an answer: question, evidence, claims,
 scores, decisions, policy and models, and the proof that the log holds it. A stranger can check it
 on any machine, offline, even when this server is gone:
@@ -60,28 +62,28 @@ line on all entries so far: whoever keeps one can see later that the log was cha
 **What to hold:** the public key, from the owner of the log and not from the file; the newest
 checkpoint that you saw; the checker, with its digest; and the documents, to see that they changed.
 """
-CHECKER_USE: Final = """
+CHECKER_USE: Final[Message] = """
 Open the checker page in a browser, drop the audit JSON of an answer on it, and give the public key.
 It works offline and asks no server.
 """
-KEY_FROM_OWNER: Final = (
+KEY_FROM_OWNER: Final[Message] = (
     "A key proves most when it comes from somewhere else than the answer: compare it with the one "
     "that the owner of the log gave you."
 )
-KEYS_CHANGED: Final = (
+KEYS_CHANGED: Final[Message] = (
     "This log's key was changed: one key checks the entries of its time only. Ask the owner for "
     "`trust.json` and the root key, which say which key is good for which entries."
 )
 # Of a rule that no policy lists: it is asked where errors were planted in an answer.
 PLANTED_RULE: Final = "planted_errors"
-PLANTED_TITLE: Final = "Planted errors are caught"
-PLANT_HELP: Final = (
+PLANTED_TITLE: Final[Message] = "Planted errors are caught"
+PLANT_HELP: Final[Message] = (
     "Changes a number, date, unit, name or negation in each claim that has a badge and sends it "
     "through the same checks. A claim whose false twin passes them loses its badge. The result "
     "is a new signed record."
 )
 # Rule name → its title, and what it asks in plain words with the thresholds in force.
-RULE_TITLES: Final[dict[str, str]] = {
+RULE_TITLES: Final[dict[str, Message]] = {
     "evidence": "Evidence is attached",
     "entailed": "The evidence entails the claim",
     "not_contradicted": "Nothing contradicts it",
@@ -93,7 +95,7 @@ RULE_TITLES: Final[dict[str, str]] = {
     "load_bearing": "The evidence is needed",
     "uncontested": "No other document opposes it",
 }
-RULE_WORDS: Final[dict[str, str]] = {
+RULE_WORDS: Final[dict[str, Message]] = {
     "evidence": "At least one sentence is attached, and each is found in its document word for "
     "word; text that a reader of the page cannot see does not count.",
     "entailed": "The attached sentences together reach an entailment score of {tau_entail:.2f}.",
@@ -116,7 +118,7 @@ RULE_WORDS: Final[dict[str, str]] = {
     "{tau_contest:.2f}.",
 }
 # Rule name → what it asks in one line, and what a policy's own limit for it is.
-RULE_ASKS: Final[dict[str, tuple[str, str]]] = {
+RULE_ASKS: Final[dict[str, tuple[Message, Message]]] = {
     "evidence": ("Sentences are attached, found in their documents word for word.", "asked"),
     "entailed": ("The attached sentences together entail the claim.", "{tau_entail:.2f} or more"),
     "not_contradicted": (
@@ -143,34 +145,36 @@ RULE_ASKS: Final[dict[str, tuple[str, str]]] = {
     ),
     "uncontested": ("No other document opposes it.", "below {tau_contest:.2f}"),
 }
-NOT_ASKED: Final = "not asked"
-SIMULATION: Final = (
+NOT_ASKED: Final[Message] = "not asked"
+SIMULATION: Final[Message] = (
     "This is a simulation. It decides the recorded scores of an answer again with the thresholds "
     "below, by the same rules. It grants nothing: no page shows an answer by it, and it is kept "
     "nowhere."
 )
-SIMULATION_LOOSER: Final = (
+SIMULATION_LOOSER: Final[Message] = (
     "Looser than the policy in force: what would pass by it has not passed, and no page shows it "
     "as if it had."
 )
-NO_ANSWER_KEPT: Final = (
+NO_ANSWER_KEPT: Final[Message] = (
     "There is no answer in this session to try it on: ask a question or check a draft first."
 )
-PER_THRESHOLD: Final = (
+PER_THRESHOLD: Final[Message] = (
     "Each set was measured once and decided again with other thresholds of entailment; all else is "
     "as the policy above asks. “At most” is the upper end of the exact 95 % interval. The set on "
     "which most badges may be wrong comes first. How many badges are wrong depends on how many "
     "untrue statements a set holds; on your documents nothing was measured."
 )
-NOT_PER_THRESHOLD: Final = (
+NOT_PER_THRESHOLD: Final[Message] = (
     "Not measured at other thresholds than the policy's own, so nothing is said of them."
 )
-MEASURED_HERE: Final = "What was measured at this value, on other documents than yours:"
-NOT_MEASURED_HERE: Final = "Not measured for this verifier and policy, at this value or any other."
-ONE_VARIED: Final = (
+MEASURED_HERE: Final[Message] = "What was measured at this value, on other documents than yours:"
+NOT_MEASURED_HERE: Final[Message] = (
+    "Not measured for this verifier and policy, at this value or any other."
+)
+ONE_VARIED: Final[Message] = (
     "Not measured: figures exist for the policy's own threshold of contradiction alone."
 )
-NOTHING_MEASURED: Final = (
+NOTHING_MEASURED: Final[Message] = (
     "Nothing was measured for the verifier that runs here, at any threshold, so no figure is "
     "shown; those of another verifier say nothing of this one."
 )

@@ -7,15 +7,17 @@ from typing import Final
 import streamlit as st
 
 from certirag.core.policy import Policy
+from certirag.core.said import Message
 from certirag.render import Mode
 from ui import services
+from ui.language import from_address, to_address, tr
 
-MODES: Final = ("strict", "mixed", "debug")
-MODE_HELP: Final = (
+MODES: Final[tuple[Message, ...]] = ("strict", "mixed", "debug")
+MODE_HELP: Final[Message] = (
     "Strict shows what every rule allows. Mixed adds, folded, what has too little evidence. "
     "Debug shows everything, with scores. Changing it re-draws the same signed record."
 )
-POLICY_HELP: Final = (
+POLICY_HELP: Final[Message] = (
     "A stricter policy takes badges away and never adds one. An answer keeps the strictest "
     "policy that it was made under."
 )
@@ -23,27 +25,29 @@ POLICY_HELP: Final = (
 
 def choose_mode(*, disabled: bool = False) -> Mode:
     """Draw the mode control and return its value; an unknown one in the URL is dropped."""
+    from_address("mode", MODES, "strict")
     chosen = st.segmented_control(
-        "Show",
+        tr("Show"),
         MODES,
-        default="strict",
         required=True,
+        format_func=tr,
         key="mode",
-        help=MODE_HELP,
-        bind="query-params",
+        help=tr(MODE_HELP),
         disabled=disabled,
     )
-    return Mode(chosen) if chosen in MODES else Mode.STRICT
+    mode = Mode(chosen) if chosen in MODES else Mode.STRICT
+    to_address("mode", mode.value, "strict")
+    return mode
 
 
 def choose_policy(*, disabled: bool = False) -> Policy:
     """Draw the policy control and return the policy in force; never looser than the server's."""
     offered = services.policies_on_offer()
     chosen = st.selectbox(
-        "Policy",
+        tr("Policy"),
         offered,
         key="policy",
-        help=POLICY_HELP,
+        help=tr(POLICY_HELP),
         persist_state="session",
         width=200,
         disabled=disabled,

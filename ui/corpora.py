@@ -11,10 +11,12 @@ import streamlit as st
 from certirag.adapters.index.kept_readings import KeptReadings
 from certirag.adapters.index.originals import original
 from certirag.bootstrap import index_of_uploads
+from certirag.core.said import Message
 from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError, InputError
 from ui import services
 from ui.inert import draw_lines, draw_place, draw_text
+from ui.language import tr
 from ui.reading import ReadingBoard
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ MAX_SESSION_FILES: Final = 50
 MAX_SESSION_BYTES: Final = 100_000_000
 SESSION: Final = "your documents"
 # What the demo corpora are called in words; another corpus is called by its folder.
-CORPUS_WORDS: Final = {
+CORPUS_WORDS: Final[dict[str, Message]] = {
     "policy": "Company policy handbook",
     "finance": "Quarterly and annual figures",
     "clinical": "Clinical and product guideline",
@@ -71,7 +73,7 @@ def original_file(sha256: str) -> bytes | None:
 
 def corpus_label(name: str) -> str:
     """Return a corpus's name in words."""
-    return CORPUS_WORDS.get(name, name)
+    return tr(CORPUS_WORDS[name]) if name in CORPUS_WORDS else name
 
 
 def offered() -> tuple[str, ...]:
@@ -110,19 +112,21 @@ def choose_corpus(*, key: str) -> Corpus | None:
     if key not in st.session_state and chosen_corpus() in names:
         st.session_state[key] = chosen_corpus()
     slot = st.container()
-    with st.expander("Add your own documents", key=f"{key}-add", expanded=not names):
+    with st.expander(tr("Add your own documents"), key=f"{key}-add", expanded=not names):
         _take_uploads(key)
     if _session_documents() != documents:
         _choose_first(key)
         st.rerun()
     if not names:
         st.info(
-            "No corpus is ingested yet. Add documents above, or run "
-            "`certirag ingest` on a folder and open this page again."
+            tr(
+                "No corpus is ingested yet. Add documents above, or run "
+                "`certirag ingest` on a folder and open this page again."
+            )
         )
         return None
     with slot:
-        name = st.selectbox("Corpus", names, format_func=corpus_label, key=key)
+        name = st.selectbox(tr("Corpus"), names, format_func=corpus_label, key=key)
         keep_chosen(name)
         return corpus_called(name)  # what is read meanwhile is seen here, above many files
 
@@ -145,7 +149,7 @@ def draw_skipped(lines: Sequence[str]) -> None:
     """Draw what was not read and why, folded away."""
     if not lines:
         return
-    with st.expander(f"Not read ({len(lines):d})"):
+    with st.expander(tr("Not read ({n:d})", n=len(lines))):
         draw_lines(lines)
 
 
@@ -157,19 +161,25 @@ def _in_order(names: Sequence[str]) -> list[str]:
 
 def _take_uploads(key: str) -> None:
     st.caption(
-        "The files stay in this session's memory, are searched here only, and are gone when it ends."
+        tr(
+            "The files stay in this session's memory, are searched here only, and are gone when it ends."
+        )
     )
     if services.offers_audit() and services.shows_everyone():
         st.caption(
-            "Questions, and what answers quote, are kept in the audit log, which everybody who uses "
-            "this app can read."
+            tr(
+                "Questions, and what answers quote, are kept in the audit log, which everybody who uses "
+                "this app can read."
+            )
         )
     else:
         st.caption(
-            "Questions, and what answers quote, are kept in the audit log, which its operator can read."
+            tr(
+                "Questions, and what answers quote, are kept in the audit log, which its operator can read."
+            )
         )
     files = st.file_uploader(
-        "Documents",
+        tr("Documents"),
         type=DOCUMENT_TYPES,
         accept_multiple_files=True,
         key=f"{key}-files-{_generation()}",
@@ -195,12 +205,14 @@ def _take_uploads(key: str) -> None:
             with row:
                 draw_place(document[0])
                 if st.button(
-                    f"Remove file {number:d}", key=f"{key}-remove-{number}", type="tertiary"
+                    tr("Remove file {number:d}", number=number),
+                    key=f"{key}-remove-{number}",
+                    type="tertiary",
                 ):
                     _keep(tuple(other for other in documents if other is not document))
     if _left_out():
-        st.button("Read the files that were left out", key=f"{key}-read-on", on_click=_read_on)
-    if documents and st.button("Forget my documents", key=f"{key}-forget", type="tertiary"):
+        st.button(tr("Read the files that were left out"), key=f"{key}-read-on", on_click=_read_on)
+    if documents and st.button(tr("Forget my documents"), key=f"{key}-forget", type="tertiary"):
         _keep(())
 
 

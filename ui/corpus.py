@@ -18,6 +18,7 @@ from ui.corpus_changes import (
 )
 from ui.found import draw_search
 from ui.inert import draw_digest, draw_facts, draw_heading, draw_lines, draw_place, draw_text
+from ui.language import tr, trn
 from ui.reader import open_document
 
 T = TypeVar("T")
@@ -32,24 +33,26 @@ def corpus_page() -> None:
     documents, skipped = corpus.index.documents, _skipped(corpus)
     draw_facts(
         (
-            ("Documents", str(len(documents))),
-            ("Passages", str(len(corpus.index.chunks()))),
-            ("Not read", str(len(skipped))),
+            (tr("Documents"), str(len(documents))),
+            (tr("Passages"), str(len(corpus.index.chunks()))),
+            (tr("Not read"), str(len(skipped))),
         )
     )
     if corpus.index.foreign:
-        st.caption("Made elsewhere, or changed since: no key that this server trusts signed it.")
+        st.caption(
+            tr("Made elsewhere, or changed since: no key that this server trusts signed it.")
+        )
     draw_search(corpus)
-    st.header("Documents", anchor=False)
+    st.header(tr("Documents"), anchor=False)
     offer_all_again(corpus)
     do_what_was_asked(corpus)
     _draw_documents(corpus)
-    st.header("Not read, and why", anchor=False)
+    st.header(tr("Not read, and why"), anchor=False)
     draw_lines(_page_of(skipped, "skipped-page"))
     if not skipped:
-        st.caption("Every file was read.")
-    st.header("Fingerprint", anchor=False)
-    st.caption("SHA-256 of everything that was read. Answers name it in their signed record.")
+        st.caption(tr("Every file was read."))
+    st.header(tr("Fingerprint"), anchor=False)
+    st.caption(tr("SHA-256 of everything that was read. Answers name it in their signed record."))
     draw_digest(corpus.index.fingerprint)
 
 
@@ -63,7 +66,7 @@ def _draw_documents(corpus: Corpus) -> None:
     """Draw a page of the documents, each with what was read of it and a button that opens it."""
     documents = corpus.index.documents
     if not documents:
-        st.caption("This corpus has no documents.")
+        st.caption(tr("This corpus has no documents."))
     warnings: dict[str, list[str]] = {}
     for skipped in corpus.index.skipped:
         warnings.setdefault(skipped.path, []).append(skipped.reason)
@@ -71,22 +74,31 @@ def _draw_documents(corpus: Corpus) -> None:
     for number, document in _page_of(tuple(enumerate(documents, 1)), "documents-page"):
         facts = [PurePath(document.path).name]
         if document.doc_id in pages:
-            facts.append(_counted_word(pages[document.doc_id], "page"))
-        facts.append(_counted_word(document.chunks, "passage"))
+            facts.append(trn("{n} page", "{n} pages", pages[document.doc_id]))
+        facts.append(trn("{n} passage", "{n} passages", document.chunks))
         facts.append(f"SHA-256 {document.sha256[:12]}")
-        facts.append("read" if document.chunks else "read, nothing in it can be quoted")
+        facts.append(tr("read") if document.chunks else tr("read, nothing in it can be quoted"))
         with st.container(key=f"document-{number}", gap="xsmall"):
             draw_heading(document.title, 4)
             draw_place(*facts)
             unseen = hidden[document.doc_id]
             if unseen:
-                st.caption(f"{unseen:d} sentences that a reader cannot see: never evidence.")
+                st.caption(
+                    tr(
+                        "{unseen:d} sentences that a reader cannot see: never evidence.",
+                        unseen=unseen,
+                    )
+                )
             for reason in warnings.get(document.path, []):
                 draw_text(reason, "note", max_lines=4)
             for line in versions_of(document):
                 draw_text(line, "note", max_lines=1)
             with st.container(horizontal=True, gap="xsmall"):
-                if st.button(f"Open document {number:d}", key=f"open-{number}", type="tertiary"):
+                if st.button(
+                    tr("Open document {number:d}", number=number),
+                    key=f"open-{number}",
+                    type="tertiary",
+                ):
                     open_document(corpus.name, document.doc_id, 1)
                 offer_changes(corpus, document, number)
             confirm_deletion(corpus, document, number)
@@ -102,10 +114,6 @@ def _counted(corpus: Corpus) -> tuple[dict[str, int], Counter[str]]:
             pages[chunk.doc_id] = max(chunk.source.page, pages.get(chunk.doc_id, 0))
         hidden[chunk.doc_id] += sum(not span.visible for span in chunk.spans)
     return pages, hidden
-
-
-def _counted_word(number: int, word: str) -> str:
-    return f"{number} {word}" + ("" if number == 1 else "s")
 
 
 def _page_of(rows: tuple[T, ...], key: str) -> tuple[T, ...]:

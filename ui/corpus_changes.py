@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from certirag.bootstrap import corpus_writer
+from certirag.core.said import Message, said, said_n, together
 from certirag.errors import CertiRAGError
 from ui import services
 from ui.corpora import SESSION, Corpus, corpus_label, read_again, remove_uploads
 from ui.inert import draw_text
+from ui.language import tr, trn
 from ui.reading import ReadingBoard
 
 if TYPE_CHECKING:
@@ -25,10 +27,12 @@ _SAID: Final = "corpus_said"  # (corpus, path, what came of it, its role): text 
 _DELETE: Final = "delete"
 _READ: Final = "read"
 _SEEN: Final = 3
-_EARLIER: Final = (
-    " Earlier answers keep their certificates and say that they are of other documents."
+_EARLIER: Final[Message] = (
+    "Earlier answers keep their certificates and say that they are of other documents."
 )
-_CANCELLED: Final = "You cancelled this. The page shows what the corpus holds now."
+_CANCELLED: Final[Message] = "You cancelled this. The page shows what the corpus holds now."
+_CHANGED: Final[Message] = "Read again on {day} at {time} UTC; its text changed."
+_UNCHANGED: Final[Message] = "Read again on {day} at {time} UTC; its text is unchanged."
 
 
 def may_change(corpus: Corpus) -> bool:
@@ -49,12 +53,12 @@ def do_what_was_asked(corpus: Corpus, path: str = "") -> None:
         if may_change(corpus):
             board = ReadingBoard("corpus", (), partial(_cancelled, corpus.name, path))
             try:
-                said, role = _done(corpus, task[1], path, board), "note"
+                told, role = _done(corpus, task[1], path, board), "note"
                 if services.open_corpus(corpus.name).fingerprint != corpus.index.fingerprint:
-                    said += _EARLIER
+                    told = together(told, said(_EARLIER))
             except CertiRAGError as error:
-                said, role = f"Nothing was changed. {error}", "error"
-            _say(corpus.name, "" if task[1] == _DELETE and role == "note" else path, said, role)
+                told, role = said("Nothing was changed. {error}", error=str(error)), "error"
+            _say(corpus.name, "" if task[1] == _DELETE and role == "note" else path, told, role)
             board.close()
             st.rerun()
     if st.session_state.get(_SAID, ())[:2] == (corpus.name, path):
@@ -69,14 +73,14 @@ def offer_changes(corpus: Corpus, document: DocumentRecord, number: int) -> None
     asked = (corpus.name, document.path)
     if _is_known(corpus):
         st.button(
-            f"Read document {number:d} again",
+            tr("Read document {number:d} again", number=number),
             key=f"reread-{number}",
             type="tertiary",
             on_click=_read_document,
             args=(*asked, document.sha256),
         )
     st.button(
-        f"Delete document {number:d}",
+        tr("Delete document {number:d}", number=number),
         key=f"delete-{number}",
         type="tertiary",
         on_click=_ask_to_confirm,
@@ -90,54 +94,70 @@ def confirm_deletion(corpus: Corpus, document: DocumentRecord, number: int) -> N
     if st.session_state.get(_CONFIRM) != asked or not may_change(corpus):
         return
     after = (
-        "Upload it again to have it back."
+        tr("Upload it again to have it back.")
         if corpus.name == SESSION
-        else "Its file is left where it is: reading all documents again takes it in again."
+        else tr("Its file is left where it is: reading all documents again takes it in again.")
     )
     draw_text(
-        f"Delete “{_name(document.path)}” from “{corpus_label(corpus.name)}”? "
-        f"No answer will be made from it any more. {after}",
+        tr(
+            "Delete “{name}” from “{corpus}”? No answer will be made from it any more. {after}",
+            name=_name(document.path),
+            corpus=corpus_label(corpus.name),
+            after=after,
+        ),
         "note",
         told=True,
     )
     with st.container(horizontal=True):
         st.button(
-            f"Yes, delete document {number:d}",
+            tr("Yes, delete document {number:d}", number=number),
             key=f"confirm-{number}",
             type="primary",
             on_click=_delete,
             args=(*asked, document.sha256),
         )
-        st.button(f"Keep document {number:d}", key=f"keep-{number}", on_click=_forget_question)
+        st.button(
+            tr("Keep document {number:d}", number=number),
+            key=f"keep-{number}",
+            on_click=_forget_question,
+        )
 
 
 def offer_all_again(corpus: Corpus) -> None:
     """Draw the button that reads all documents of *corpus* again, or why there is none."""
     if not may_change(corpus):
-        st.caption("Documents of this corpus cannot be deleted or read again from here.")
+        st.caption(tr("Documents of this corpus cannot be deleted or read again from here."))
     elif _is_known(corpus):
         st.button(
-            "Read all documents again",
+            tr("Read all documents again"),
             key="reread-all",
             on_click=_read_document,
             args=(corpus.name, "", ""),
         )
     else:
         st.caption(
-            "It is not recorded where these documents came from; ingest them once more to have "
-            "them read again from here."
+            tr(
+                "It is not recorded where these documents came from; ingest them once more to have "
+                "them read again from here."
+            )
         )
 
 
 def versions_of(document: DocumentRecord) -> Sequence[str]:
     """Return a line on each of the newest readings that found another file, newest first."""
     lines = [
-        f"Read again on {version.read_on[:10]} at {version.read_on[11:16]} UTC; its text "
-        + ("changed." if version.text_changed else "is unchanged.")
+        tr(
+            _CHANGED if version.text_changed else _UNCHANGED,
+            day=version.read_on[:10],
+            time=version.read_on[11:16],
+        )
         for version in reversed(document.versions[-_SEEN:])
     ]
     earlier = len(document.versions) - _SEEN
-    return [*lines, *([f"{earlier} earlier changes."] if earlier > 0 else [])]
+    return [
+        *lines,
+        *([trn("{n} earlier change.", "{n} earlier changes.", earlier)] if earlier > 0 else []),
+    ]
 
 
 def _done(corpus: Corpus, what: str, path: str, board: ReadingBoard) -> str:
@@ -149,18 +169,21 @@ def _done(corpus: Corpus, what: str, path: str, board: ReadingBoard) -> str:
     ):
         report = writer.remove(path) if what == _DELETE else writer.reread(path)
     if what == _DELETE:
-        return f"“{_name(path)}” was deleted from this corpus."
+        return said("“{name}” was deleted from this corpus.", name=_name(path))
     if not path:
-        return (
-            f"All documents were read again: {report.documents} can be quoted, "
-            f"{len(report.skipped)} files were not read."
+        return said_n(
+            "All documents were read again: {documents} can be quoted, {n} file was not read.",
+            "All documents were read again: {documents} can be quoted, {n} files were not read.",
+            len(report.skipped),
+            documents=report.documents,
         )
     before = {document.path: document for document in corpus.index.documents}
     now = {d.path: d for d in services.open_corpus(corpus.name).documents}
     if path not in before or path not in now or before[path].sha256 == now[path].sha256:
-        return f"“{_name(path)}” was read again. The file is the same as before."
-    changed = now[path].versions[-1].text_changed
-    return f"“{_name(path)}” was read again; its text {'changed' if changed else 'is unchanged'}."
+        return said("“{name}” was read again. The file is the same as before.", name=_name(path))
+    if now[path].versions[-1].text_changed:
+        return said("“{name}” was read again; its text changed.", name=_name(path))
+    return said("“{name}” was read again; its text is unchanged.", name=_name(path))
 
 
 def _is_known(corpus: Corpus) -> bool:
@@ -176,7 +199,7 @@ def _say(corpus: str, path: str, text: str, role: str) -> None:
 
 
 def _cancelled(corpus: str, path: str) -> None:
-    _say(corpus, path, _CANCELLED, "note")
+    _say(corpus, path, said(_CANCELLED), "note")
 
 
 def _ask_to_confirm(corpus: str, path: str) -> None:
@@ -191,7 +214,8 @@ def _delete(corpus: str, path: str, sha256: str) -> None:
     _forget_question()
     if corpus == SESSION:
         remove_uploads(sha256)
-        _say(corpus, "", f"“{_name(path)}” was deleted from your documents.{_EARLIER}", "note")
+        gone = said("“{name}” was deleted from your documents.", name=_name(path))
+        _say(corpus, "", together(gone, said(_EARLIER)), "note")
     else:
         st.session_state[_TASK] = (corpus, _DELETE, path)
 
@@ -200,7 +224,11 @@ def _read_document(corpus: str, path: str, sha256: str) -> None:
     _forget_question()
     if corpus == SESSION:
         read_again(sha256)
-        which = f"“{_name(path)}” was" if path else "Your documents were"
-        _say(corpus, path, f"{which} read again.", "note")
+        again = (
+            said("“{name}” was read again.", name=_name(path))
+            if path
+            else said("Your documents were read again.")
+        )
+        _say(corpus, path, again, "note")
     else:
         st.session_state[_TASK] = (corpus, _READ, path)

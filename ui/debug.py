@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ui.inert import draw_lines, draw_table, draw_text
+from ui.language import tr
 from ui.toggles import draw_toggles
 from ui.ways import draw_ways
 
@@ -24,18 +25,18 @@ def draw_debug(presentation: Presentation) -> None:
     """Draw what the record holds beyond the claims; none of it is coloured by its score."""
     record = presentation.record
     draw_ways(presentation)
-    st.header("Behind this answer", anchor=False)
-    with st.expander(f"Retrieval set ({len(record.retrieval.chunks):d} chunks)"):
+    st.header(tr("Behind this answer"), anchor=False)
+    with st.expander(tr("Retrieval set ({n:d} chunks)", n=len(record.retrieval.chunks))):
         _draw_retrieval(record.retrieval.chunks)
         draw_lines(record.retrieval.dropped)
     pairs = sum(len(result.all_scores) for result in record.verification)
-    with st.expander(f"Scored pairs ({pairs:d})"):
+    with st.expander(tr("Scored pairs ({pairs:d})", pairs=pairs)):
         _draw_pairs(record.verification, {c.chunk_id: c for c in record.retrieval.chunks})
-    with st.expander(f"Claim IR ({len(record.claim_ir.claims):d} claims)"):
+    with st.expander(tr("Claim IR ({n:d} claims)", n=len(record.claim_ir.claims))):
         draw_text(_json(asdict(record.claim_ir)), "record", max_lines=_RECORD_LINES)
-    with st.expander("How it was made"):
+    with st.expander(tr("How it was made")):
         draw_toggles(record.config)
-    with st.expander("Policy, models and configuration"):
+    with st.expander(tr("Policy, models and configuration")):
         draw_text(
             _json(
                 {
@@ -53,10 +54,19 @@ def draw_debug(presentation: Presentation) -> None:
 
 
 def _draw_retrieval(chunks: tuple[EvidenceChunk, ...]) -> None:
-    st.caption("A stage that missed a chunk says none. Ranks count from 1.")
+    st.caption(tr("A stage that missed a chunk says none. Ranks count from 1."))
     ordered = sorted(chunks, key=lambda c: (c.retrieval.rank or 10_000, c.chunk_id))
     draw_table(
-        ("Rank", "Document", "Chunk", "BM25", "Dense", "Fused", "Rerank", "Begins"),
+        (
+            tr("Rank"),
+            tr("Document"),
+            tr("Chunk"),
+            tr("BM25"),
+            tr("Dense"),
+            tr("Fused"),
+            tr("Rerank"),
+            tr("Begins"),
+        ),
         [
             (
                 _whole(c.retrieval.rank),
@@ -74,13 +84,21 @@ def _draw_retrieval(chunks: tuple[EvidenceChunk, ...]) -> None:
 
 
 def _draw_pairs(results: tuple[VerificationResult, ...], chunks: dict[str, EvidenceChunk]) -> None:
-    st.caption("What contradicts comes first.")
+    st.caption(tr("What contradicts comes first."))
     rows = sorted(
         ((result, score) for result in results for score in result.all_scores),
         key=lambda row: -(row[1].contradicted or 0.0),
     )
     draw_table(
-        ("Claim", "Label", "Contradicts", "Entails", "Neither", "Sentence", "Chunk"),
+        (
+            tr("Claim"),
+            tr("Label"),
+            tr("Contradicts"),
+            tr("Entails"),
+            tr("Neither"),
+            tr("Sentence"),
+            tr("Chunk"),
+        ),
         [
             (
                 result.claim_id,

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 import streamlit as st
 
+from certirag.core.said import Message
 from certirag.core.verdict import is_score
 from certirag.proof.certificate import FindingRecord
 from certirag.render import Chip, EvidenceView, Mode, Presentation, counted_sentence
@@ -24,6 +25,7 @@ from ui.inert import (
     draw_table,
     draw_text,
 )
+from ui.language import tr, tr_of
 from ui.located import CorpusLike, draw_place_of, lost_evidence, place_of
 from ui.look import draw_look, draw_recomputed
 from ui.risk import draw_risk
@@ -33,9 +35,9 @@ _WIDTH: Final = 560
 _WIDE: Final = 1040  # both sides of a disagreement beside each other
 _CLOSEST: Final = 2
 _MOST_WORDS: Final = 12  # of a claim that are named as missing
-_ANOTHER_RULE: Final = "Another rule"
-_TITLES: Final = {**RULE_TITLES, PLANTED_RULE: PLANTED_TITLE}
-_OUTCOMES: Final = {
+_ANOTHER_RULE: Final[Message] = "Another rule"
+_TITLES: Final[dict[str, Message]] = {**RULE_TITLES, PLANTED_RULE: PLANTED_TITLE}
+_OUTCOMES: Final[dict[str, Message]] = {
     "caught": "Caught",
     "survived": "Passed every rule",
     "unmeasured": "Not measured",
@@ -74,14 +76,16 @@ def open_if_asked(
     if asked not in chips:
         return False
     sides = _sides(chips[asked], presentation)
-    drawer = _wide_drawer if sides.nearest and sides.against else _drawer
-    drawer(chips[asked], presentation, corpus)
+    width = _WIDE if sides.nearest and sides.against else _WIDTH
+    # The title is said in the language of the page, so it is named when it is drawn.
+    of = st.dialog(tr("Evidence"), position="right", width=width, on_dismiss=_forget)
+    of(_drawer)(chips[asked], presentation, corpus)
     return True
 
 
 def place_in(source: SourceLike) -> str:
     """Return page and section of *source* in words, "" when it has neither."""
-    page = "" if source.page is None else f"page {source.page}"
+    page = "" if source.page is None else tr("page {page}", page=source.page)
     return ", ".join(part for part in (page, source.section) if part)
 
 
@@ -89,21 +93,11 @@ def _forget() -> None:
     st.query_params.pop(_PARAM, None)
 
 
-@st.dialog("Evidence", position="right", width=_WIDTH, on_dismiss=_forget)
 def _drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -> None:
-    _draw_drawer(chip, presentation, corpus)
-
-
-@st.dialog("Evidence", position="right", width=_WIDE, on_dismiss=_forget)
-def _wide_drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -> None:
-    _draw_drawer(chip, presentation, corpus)
-
-
-def _draw_drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | None) -> None:
     lost = lost_evidence(chip.evidence, presentation, corpus)
     stands = _passed(chip) and not lost
     if lost:
-        draw_text(f"{lost} No badge without it.", "error", max_lines=4)
+        draw_text(tr("{lost} No badge without it.", lost=lost), "error", max_lines=4)
     if stands or not _passed(chip):
         draw_status(chip.badge)
     _draw_claim(chip, presentation)
@@ -111,7 +105,7 @@ def _draw_drawer(chip: Chip, presentation: Presentation, corpus: CorpusLike | No
     _draw_evidence(chip, presentation, corpus, stands=stands)
     draw_recomputed(chip)
     draw_look(chip.result)
-    st.subheader("Rules", anchor=False)
+    st.subheader(tr("Rules"), anchor=False)
     draw_findings(_told(chip, finding, presentation.mode) for finding in chip.failures_first)
     _draw_planted(chip, presentation)
     if stands:
@@ -136,9 +130,9 @@ def _draw_claim(chip: Chip, presentation: Presentation) -> None:
 def _told(chip: Chip, finding: FindingRecord, mode: Mode) -> tuple[str, FindingRecord]:
     """Return a finding with its title: as it was recorded in debug mode, else in plain words."""
     if mode is Mode.DEBUG:
-        return _TITLES.get(finding.rule, finding.rule), finding
+        return tr_of(_TITLES, finding.rule), finding
     plain = replace(finding, reason=chip.plain(finding).sentence)
-    return _TITLES.get(finding.rule, _ANOTHER_RULE), plain
+    return tr(_TITLES.get(finding.rule, _ANOTHER_RULE)), plain
 
 
 def _draw_evidence(
@@ -164,22 +158,22 @@ def _draw_evidence(
     left, right = st.columns(2, gap="medium") if both else (st.container(), st.container())
     with left:
         if sides.nearest and stands:
-            st.subheader("Evidence it stands on", anchor=False)
+            st.subheader(tr("Evidence it stands on"), anchor=False)
         elif sides.nearest and _passed(chip):
-            st.subheader("Evidence it stood on", anchor=False)
+            st.subheader(tr("Evidence it stood on"), anchor=False)
         elif sides.nearest and sides.entailed:
-            st.subheader("Evidence for it", anchor=False)
+            st.subheader(tr("Evidence for it"), anchor=False)
         elif sides.nearest:
-            st.subheader("Nearest evidence for it", anchor=False)
-            st.caption("Not enough under the rules below.")
+            st.subheader(tr("Nearest evidence for it"), anchor=False)
+            st.caption(tr("Not enough under the rules below."))
         elif not sides.against:
-            st.caption("No passage was found for this claim.")
+            st.caption(tr("No passage was found for this claim."))
         draw(sides.nearest, sides.against)
     with right:
         if sides.contested:
-            st.subheader("Contested: another document speaks against it", anchor=False)
+            st.subheader(tr("Contested: another document speaks against it"), anchor=False)
         elif sides.against:
-            st.subheader("Evidence against it", anchor=False)
+            st.subheader(tr("Evidence against it"), anchor=False)
         draw(sides.against, sides.nearest)
 
 
@@ -234,17 +228,19 @@ def _contradicts(view: EvidenceView) -> float:
 def _draw_scores(chip: Chip, presentation: Presentation) -> None:
     result, policy = chip.result, presentation.policy
     if result is None:
-        st.caption("There is no single measurement of this claim.")
+        st.caption(tr("There is no single measurement of this claim."))
         return
     if is_score(result.score) and result.score is not None:
-        draw_meter("Entailment", result.score, policy.tau_entail)
+        draw_meter(tr("Entailment"), result.score, policy.tau_entail)
     else:
-        st.caption("There is no sound entailment score.")
+        st.caption(tr("There is no sound entailment score."))
     against = [s.contradicted for s in result.all_scores if is_score(s.contradicted)]
     if against:
-        draw_meter("Contradiction", max(a for a in against if a is not None), policy.tau_contradict)
+        draw_meter(
+            tr("Contradiction"), max(a for a in against if a is not None), policy.tau_contradict
+        )
     if presentation.mode is Mode.DEBUG:
-        draw_text(f"Verifier's label: {result.label.replace('_', ' ')}", "note")
+        draw_text(tr("Verifier's label: {label}", label=result.label.replace("_", " ")), "note")
 
 
 def _draw_view(view: EvidenceView, *, debug: bool, claim: str, other: str) -> None:
@@ -254,10 +250,10 @@ def _draw_view(view: EvidenceView, *, debug: bool, claim: str, other: str) -> No
     """
     source, rank, start = view.chunk.source, view.chunk.retrieval.rank, view.span.start
     found = [
-        f"Chunk {view.chunk.chunk_id}",
-        "Found for this claim" if rank is None else f"Retrieval rank {rank}",
-        f"Entailment {_number(view.score.entailed)}",
-        f"Contradiction {_number(view.score.contradicted)}",
+        tr("Chunk {chunk}", chunk=view.chunk.chunk_id),
+        tr("Found for this claim") if rank is None else tr("Retrieval rank {rank}", rank=rank),
+        tr("Entailment {score}", score=_number(view.score.entailed)),
+        tr("Contradiction {score}", score=_number(view.score.contradicted)),
     ]
     differ = differences(claim, view.span.sentence)
     beside, _ = contrast(view.span.sentence, other) if other else ((), ())
@@ -267,18 +263,18 @@ def _draw_view(view: EvidenceView, *, debug: bool, claim: str, other: str) -> No
         [(view.span.start, view.span.end)],
         title=source.title,
         facts=[
-            *([f"Dated {dates[0]}, by its title"] if len(dates) == 1 else []),
-            *([f"Page {source.page}"] if source.page is not None else []),
+            *([tr("Dated {date}, by its title", date=dates[0])] if len(dates) == 1 else []),
+            *([tr("Page {page}", page=source.page)] if source.page is not None else []),
             *([source.section] if source.section else []),
             *(found if debug else []),
-            *([] if view.span.visible else ["Hidden from readers: no evidence"]),
+            *([] if view.span.visible else [tr("Hidden from readers: no evidence")]),
         ],
         differing=[(start + first, start + last) for first, last in {*differ.in_passage, *beside}],
     )
     if differ.missing:
         rest = ["…"] if len(differ.missing) > _MOST_WORDS else []
         words = ", ".join([*differ.missing[:_MOST_WORDS], *rest])
-        draw_text(f"Not in the marked sentence: {words}", "note", max_lines=4)
+        draw_text(tr("Not in the marked sentence: {words}", words=words), "note", max_lines=4)
 
 
 def _draw_planted(chip: Chip, presentation: Presentation) -> None:
@@ -286,13 +282,18 @@ def _draw_planted(chip: Chip, presentation: Presentation) -> None:
     if presentation.probe is None:
         return
     debug = presentation.mode is Mode.DEBUG
-    st.subheader("Planted errors", anchor=False)
+    st.subheader(tr("Planted errors"), anchor=False)
     draw_text(counted_sentence(chip.planted), "note")
     if chip.planted:
         draw_table(
-            ("Error", "Claim with the error", "Outcome", "Because"),
+            (tr("Error"), tr("Claim with the error"), tr("Outcome"), tr("Because")),
             [
-                (p.kind, p.text, _OUTCOMES[p.outcome], p.reason if debug else chip.plain_planted(p))
+                (
+                    p.kind,
+                    p.text,
+                    tr(_OUTCOMES[p.outcome]),
+                    p.reason if debug else chip.plain_planted(p),
+                )
                 for p in chip.planted
             ],
         )
@@ -301,11 +302,11 @@ def _draw_planted(chip: Chip, presentation: Presentation) -> None:
 def _draw_others(views: Sequence[EvidenceView]) -> None:
     if not views:
         return
-    st.subheader("Other scored spans", anchor=False)
-    st.caption("What speaks against the claim comes first.")
+    st.subheader(tr("Other scored spans"), anchor=False)
+    st.caption(tr("What speaks against the claim comes first."))
     ordered = sorted(views, key=_contradicts)
     draw_table(
-        ("Contradicts", "Entails", "Sentence", "Document"),
+        (tr("Contradicts"), tr("Entails"), tr("Sentence"), tr("Document")),
         [
             (
                 _number(view.score.contradicted),
@@ -319,4 +320,4 @@ def _draw_others(views: Sequence[EvidenceView]) -> None:
 
 
 def _number(score: float | None) -> str:
-    return "none" if score is None else f"{score:.2f}"
+    return tr("none") if score is None else f"{score:.2f}"

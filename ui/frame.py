@@ -9,12 +9,14 @@ from typing import Final
 
 import streamlit as st
 
+from certirag.core.said import Message
 from certirag.errors import CertiRAGError
 from ui.inert import draw_style, draw_text
+from ui.language import choose_language, tr
 
 LOGO: Final = Path(__file__).resolve().parent.parent / "assets" / "logo.png"
 # Page → its title and its one line of purpose.
-PAGES: Final[dict[str, tuple[str, str]]] = {
+PAGES: Final[dict[str, tuple[Message, Message]]] = {
     "ask": ("Ask", "Ask your documents. Every claim of the answer is checked against them."),
     "draft": (
         "Check a draft",
@@ -43,8 +45,10 @@ def begin(page: str) -> None:
     """Draw the style sheet, the title of *page* and its one line of purpose."""
     draw_style()
     st.logo(LOGO, size="large")
-    st.title(PAGES[page][0], anchor=False)
-    st.caption(PAGES[page][1])
+    with st.container(horizontal=True, vertical_alignment="center", key="title"):
+        st.title(tr(PAGES[page][0]), anchor=False)
+        choose_language()
+    st.caption(tr(PAGES[page][1]))
 
 
 @contextmanager

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from certirag.core.policy import Policy
+from certirag.core.said import Message
 from certirag.render import Mode, Presentation, present, sources_of
 from certirag.render.draft_text import BEING_WRITTEN
 from ui.claims import draw_growing, drawn_of, numbers_of
 from ui.inert import draw_text
+from ui.language import tr
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-NOTHING_YET: Final = "No claim has passed every rule so far."
+NOTHING_YET: Final[Message] = "No claim has passed every rule so far."
 
 
 class GrowingAnswer:
@@ -65,11 +67,16 @@ class GrowingAnswer:
         with self._lead.container():
             if presentation.question:
                 draw_text(presentation.question, "question", max_lines=6)
-            draw_text(BEING_WRITTEN, "lead")
-            draw_text(presentation.headline if summary.verified else NOTHING_YET, "note", told=True)
+            draw_text(tr(BEING_WRITTEN), "lead")
+            draw_text(
+                presentation.headline if summary.verified else tr(NOTHING_YET), "note", told=True
+            )
         others = len(presentation.folded) + presentation.hidden
         if others:
             with self._rest.container():
                 st.caption(
-                    f"{others:d} more without a badge. What each lacks is told when it is done."
+                    tr(
+                        "{others:d} more without a badge. What each lacks is told when it is done.",
+                        others=others,
+                    )
                 )

@@ -23,6 +23,7 @@ from certirag.render import (
     visible,
     visible_characters,
 )
+from ui.language import language, say, tr
 
 if TYPE_CHECKING:
     from ui.drawn import BadgeLike, FindingLike, QuotedLike, ShapeLike, StatementLike, StretchLike
@@ -64,7 +65,7 @@ def draw_text(text: str, role: Role, *, max_lines: int = MAX_LINES, told: bool =
 
 def tell(text: str) -> None:
     """Have *text* read out by a screen reader where the page shows it in a way that is silent."""
-    _put(Markup(f'<div class="cr-told" role="status">{inert_html(text)}</div>'))
+    _put(Markup(f'<div class="cr-told" role="status">{inert_html(say(text))}</div>'))
 
 
 def draw_claim_text(text: str, differing: Sequence[tuple[int, int]]) -> None:
@@ -96,13 +97,14 @@ def draw_status(badge: BadgeLike) -> None:
 
 def inert_label(badge: BadgeLike) -> Markup:
     """Return the label of a badge of the gate; its three spellings are the gate's constants."""
-    return _gate_markup(badge.label)
+    return _gate_markup(badge.label_in(language()))
 
 
 def draw_place(title: str, *facts: str, numbers: Iterable[int] = ()) -> None:
     """Draw where evidence comes from: its title, *facts* such as the page, its sources' numbers."""
     marks = "".join(
-        f'<span class="cr-number" title="Source {number:d}">{number:d}</span>' for number in numbers
+        f'<span class="cr-number" title="{inert_html(tr("Source {n:d}", n=n))}">{n:d}</span>'
+        for n in numbers
     )
     _put(
         Markup(
@@ -131,7 +133,7 @@ def draw_quote(
     """
     _put(
         Markup(
-            '<figure class="cr-quote"><figcaption class="cr-quote-from">Quoted from '
+            f'<figure class="cr-quote"><figcaption class="cr-quote-from">{inert_html(tr("Quoted from"))} '
             f"{_ready(_title_markup(title))}</figcaption>"
             f'<blockquote class="cr-inert cr-inert--quote" dir="auto"{_reach_markup(text)}>'
             f"{highlight_html(text, spans, differing)}</blockquote>"
@@ -175,7 +177,7 @@ def draw_picture(
     boxes: Sequence[tuple[float, float, float, float]],
     *,
     page: int,
-    what: Literal["the quoted words", "this passage"],
+    caption: str,
 ) -> None:
     """Draw a *page* that we rendered, *boxes* (left, top, width, height, per cent) marked."""
     marks = "".join(
@@ -184,10 +186,11 @@ def draw_picture(
     )
     _put(
         Markup(
-            f'<figure class="cr-quote"><figcaption class="cr-quote-from">Page {page:d} as printed, '
-            f'{inert_html(what)} boxed</figcaption><div class="cr-page">'
+            f'<figure class="cr-quote"><figcaption class="cr-quote-from">{inert_html(caption)}'
+            f'</figcaption><div class="cr-page">'
             f'<img src="data:image/png;base64,{inert_html(b64encode(png).decode("ascii"))}" '
-            f'alt="Page {page:d} of the document">{_ready(Markup(marks))}</div></figure>'
+            f'alt="{inert_html(tr("Page {page:d} of the document", page=page))}">'
+            f"{_ready(Markup(marks))}</div></figure>"
         )
     )
 
@@ -204,8 +207,8 @@ def draw_draft(text: str, stretches: Iterable[StretchLike], badges: Iterable[Bad
     )
     _put(
         Markup(
-            '<div class="cr-inert cr-draft" dir="auto" role="group" aria-label="The draft" '
-            f'tabindex="0">{_ready(parts)}</div>'
+            '<div class="cr-inert cr-draft" dir="auto" role="group" '
+            f'aria-label="{inert_html(tr("The draft"))}" tabindex="0">{_ready(parts)}</div>'
             f'<div class="cr-key">{_ready(key)}</div>'
         ),
         _oddities_markup([text]),
@@ -235,28 +238,30 @@ def draw_steps(steps: Iterable[tuple[str, str, bool]]) -> None:
     """Draw (stage, what it decided, whether it failed here) in order; none has a colour of a state."""
     drawn = tuple(steps)
     items = Markup("".join(_step_markup(*step) for step in drawn))
-    texts = [words for _, words, _ in drawn]
-    _put(Markup(f'<ol class="cr-rules">{_ready(items)}</ol>'), _oddities_markup(texts))
+    _put(
+        Markup(f'<ol class="cr-rules">{_ready(items)}</ol>'),
+        _oddities_markup([s[1] for s in drawn]),
+    )
 
 
 def draw_rules(rules: Iterable[tuple[str, str]]) -> None:
     """Draw (title, words) pairs: what each rule asks."""
     items = "".join(
-        f'<li class="cr-rule"><div><span class="cr-rule-name">{inert_html(title)}</span>'
-        f'<span class="cr-inert cr-inert--line">{inert_html(words)}</span></div></li>'
+        f'<li class="cr-rule"><div><span class="cr-rule-name">{inert_html(say(title))}</span>'
+        f'<span class="cr-inert cr-inert--line">{inert_html(say(words))}</span></div></li>'
         for title, words in rules
     )
     _put(Markup(f'<ol class="cr-rules">{_ready(Markup(items))}</ol>'))
 
 
-def draw_meter(name: Literal["Entailment", "Contradiction"], score: float, limit: float) -> None:
+def draw_meter(name: str, score: float, limit: float) -> None:
     """Draw a score in [0, 1] as a neutral bar with a tick at the policy's threshold."""
     share, tick = (min(max(value, 0.0), 1.0) * 100 for value in (score, limit))
     _put(
         Markup(
             '<div class="cr-meter"><div class="cr-meter-text">'
             f"<span>{inert_html(name)} <b>{score:.2f}</b></span>"
-            f"<span>threshold {limit:.2f}</span></div>"
+            f"<span>{inert_html(tr('threshold'))} {limit:.2f}</span></div>"
             f'<div class="cr-meter-bar"><i style="width:{share:.1f}%"></i>'
             f'<u style="left:{tick:.1f}%"></u></div></div>'
         )
@@ -266,7 +271,7 @@ def draw_meter(name: Literal["Entailment", "Contradiction"], score: float, limit
 def draw_facts(pairs: Iterable[tuple[str, str]]) -> None:
     """Draw (name, value) pairs as a quiet definition list."""
     rows = "".join(
-        f"<div><dt>{inert_html(name)}</dt><dd>{inert_html(value)}</dd></div>"
+        f"<div><dt>{inert_html(say(name))}</dt><dd>{inert_html(say(value))}</dd></div>"
         for name, value in pairs
     )
     _put(Markup(f'<dl class="cr-dl">{_ready(Markup(rows))}</dl>'))
@@ -275,7 +280,7 @@ def draw_facts(pairs: Iterable[tuple[str, str]]) -> None:
 def draw_table(headers: Sequence[str], rows: Iterable[Sequence[str | QuotedLike]]) -> None:
     """Draw a plain table; every cell is inert, numbers have no colour."""
     head = "".join(f'<th scope="col">{inert_html(header)}</th>' for header in headers)
-    body = "".join(_row_markup(row) for row in rows)
+    body = "".join(_row_markup(headers, row) for row in rows)
     _put(_table_markup(Markup(head), Markup(body)))
 
 
@@ -293,7 +298,7 @@ def _block_markup(text: str, role: Role, max_lines: int, told: bool) -> Markup:
     return Markup(
         f'<div class="cr-inert cr-inert--{inert_html(role)}" dir="auto"{_ready(live)}'
         f"{_reach_markup(text)}>"
-        f"{inert_html(text, max_lines=max_lines)}</div>"
+        f"{inert_html(say(text), max_lines=max_lines)}</div>"
     )
 
 
@@ -335,7 +340,7 @@ def _shape_markup(
 
 def _table_markup(head: Markup, body: Markup) -> Markup:
     return Markup(
-        f'<div class="cr-table" role="group" aria-label="Table" tabindex="0"><table>'
+        f'<div class="cr-table" role="group" aria-label="{inert_html(tr("Table"))}" tabindex="0"><table>'
         f"<thead><tr>{_ready(head)}</tr></thead>"
         f"<tbody>{_ready(body)}</tbody></table></div>"
     )
@@ -344,7 +349,7 @@ def _table_markup(head: Markup, body: Markup) -> Markup:
 def _text_markup(text: str | QuotedLike) -> Markup:
     """Return a text, or a statement with what differs marked and its gate's badge behind it."""
     if isinstance(text, str):
-        return Markup(f'<span class="cr-inert" dir="auto">{inert_html(text)}</span>')
+        return Markup(f'<span class="cr-inert" dir="auto">{inert_html(say(text))}</span>')
     words = Markup(highlight_html(text.statement.words, (), text.differing))
     note = _note_markup(text.statement)
     return Markup(f'<span class="cr-inert" dir="auto">{_ready(words)}</span>{_ready(note)}')
@@ -368,7 +373,7 @@ def _cell_markup(
 
 def _item_markup(line: str) -> Markup:
     return Markup(
-        f'<li><span class="cr-inert cr-inert--line" dir="auto">{inert_html(line)}</span></li>'
+        f'<li><span class="cr-inert cr-inert--line" dir="auto">{inert_html(say(line))}</span></li>'
     )
 
 
@@ -387,9 +392,9 @@ def _stretch_markup(shown: Sequence[str], of: StretchLike) -> Markup:
 
 def _note_markup(of: StatementLike) -> Markup:
     """Return a statement's number, its state by icon and word, and what else is said of it."""
-    badge = of.badge
-    state = f'{_gate_markup(badge.icon)}<span class="cr-word"> {_gate_markup(badge.word)}</span>'
-    remark = f" {inert_html(of.remark)}" if of.remark else ""
+    badge, word = of.badge, _gate_markup(of.badge.word_in(language()))
+    state = f'{_gate_markup(badge.icon)}<span class="cr-word"> {_ready(word)}</span>'
+    remark = f" {inert_html(say(of.remark))}" if of.remark else ""
     return Markup(
         f'<sup class="cr-note cr-note--{inert_html(badge.kind)}">{of.number:d} '
         f"{_ready(Markup(state if of.counted else ''))}{_ready(Markup(remark))}</sup>"
@@ -401,8 +406,10 @@ def _gate_markup(word: str) -> Markup:
     return Markup(word.replace("&", "&amp;").replace("<", "&lt;"))
 
 
-def _row_markup(row: Sequence[str | QuotedLike]) -> Markup:
-    cells = "".join(f"<td>{_ready(_text_markup(cell))}</td>" for cell in row)
+def _row_markup(headers: Sequence[str], row: Sequence[str | QuotedLike]) -> Markup:
+    cells = ""
+    for name, cell in zip(headers, row, strict=True):
+        cells += f'<td data-name="{inert_html(name)}">{_ready(_text_markup(cell))}</td>'
     return Markup(f"<tr>{_ready(Markup(cells))}</tr>")
 
 
@@ -412,15 +419,18 @@ def _title_markup(title: str) -> Markup:
 
 
 def _facts_markup(facts: Sequence[str]) -> Markup:
-    return Markup('<span class="cr-dot"> · </span>'.join(_title_markup(fact) for fact in facts))
+    return Markup(
+        '<span class="cr-dot"> · </span>'.join(_title_markup(say(fact)) for fact in facts)
+    )
 
 
 def _finding_markup(title: str, finding: FindingLike) -> Markup:
-    mark = Markup("pass" if finding.passed is True else "fail")
+    passed = finding.passed is True
+    mark, word = Markup("pass" if passed else "fail"), tr("pass") if passed else tr("fail")
     return Markup(
-        f'<li class="cr-rule cr-rule--{_ready(mark)}"><span class="cr-rule-mark">{_ready(mark)}'
+        f'<li class="cr-rule cr-rule--{_ready(mark)}"><span class="cr-rule-mark">{inert_html(word)}'
         f'</span><div><span class="cr-rule-name">{inert_html(title)}</span>'
-        f'<span class="cr-inert cr-inert--line" dir="auto">{inert_html(finding.reason)}</span>'
+        f'<span class="cr-inert cr-inert--line" dir="auto">{inert_html(say(finding.reason))}</span>'
         "</div></li>"
     )
 
@@ -433,6 +443,7 @@ def _stop_markup(name: str, entries: Sequence[tuple[str, str]]) -> Markup:
 
 
 def _entry_markup(text: str, note: str) -> Markup:
+    text, note = say(text), say(note)
     short = text if len(text) <= MAX_ENTRY else text[:MAX_ENTRY] + "…"
     said = Markup(
         f'<div class="cr-inert cr-inert--entry" dir="auto">{inert_html(short, max_lines=6)}</div>'
@@ -444,15 +455,16 @@ def _entry_markup(text: str, note: str) -> Markup:
 
 
 def _step_markup(stage: str, words: str, failed: bool) -> Markup:
-    here = Markup('<span class="cr-step-here">failed here</span>' if failed else "")
+    here = Markup(f'<span class="cr-step-here">{inert_html(tr("failed here"))}</span>')
     return Markup(
         f'<li class="cr-rule"><div><span class="cr-rule-name">{inert_html(stage)}'
-        f'{_ready(here)}</span><span class="cr-inert cr-inert--line" dir="auto">'
-        f"{inert_html(words)}</span></div></li>"
+        f"{_ready(here if failed else Markup(''))}</span>"
+        f'<span class="cr-inert cr-inert--line" dir="auto">{inert_html(say(words))}</span>'
+        "</div></li>"
     )
 
 
 def _oddities_markup(texts: Sequence[str]) -> Markup:
     """Say under a text what was made plain in it, or nothing."""
     lines = dict.fromkeys(line for text in texts for line in oddities(text))
-    return Markup("".join(f'<div class="cr-odd">{inert_html(line)}</div>' for line in lines))
+    return Markup("".join(f'<div class="cr-odd">{inert_html(say(line))}</div>' for line in lines))

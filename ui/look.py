@@ -6,11 +6,14 @@ from typing import Final
 
 import streamlit as st
 
+from certirag.core.said import Message
 from certirag.core.verdict import VerificationResult
 from certirag.render import Chip
+from certirag.render.trace import CHECKED_AS
 from ui.inert import draw_lines, draw_table, draw_text
+from ui.language import tr
 
-DEPTHS: Final = {
+DEPTHS: Final[dict[str, Message]] = {
     "HIGH": "Its wording left little room, so the sentences that the rules need and the best of "
     "the others were judged, each alone.",
     "MEDIUM": "Every sentence was judged, then the smallest set that carries the claim and the "
@@ -18,13 +21,13 @@ DEPTHS: Final = {
     "LOW": "As closely as can be: every sentence, the smallest set and its neighbours, and "
     "questions about the claim that the evidence alone had to answer.",
 }
-_OUTCOMES: Final = {
+_OUTCOMES: Final[dict[str, Message]] = {
     "agree": "Same",
     "differ": "Differs",
     "not_found": "No answer",
 }
 # Questions that are asked of the whole sentence; the record repeats its words in each of them.
-_OF_THE_WHOLE: Final = {
+_OF_THE_WHOLE: Final[dict[str, Message]] = {
     "polarity": "So, or not so?",
     "modality": "Must it be, may it be, or is it?",
 }
@@ -40,7 +43,7 @@ def draw_recomputed(chip: Chip) -> None:
         for ledger in finding.reason.partition(_RECOMPUTED)[2].split("; ")
     ]
     if ledgers:
-        st.subheader("Recomputed figures", anchor=False)
+        st.subheader(tr("Recomputed figures"), anchor=False)
         draw_lines(ledgers)
 
 
@@ -48,17 +51,26 @@ def draw_look(result: VerificationResult | None) -> None:
     """Draw the depth of the check and what came of its questions; nothing where none is recorded."""
     if result is None or not (result.depth or result.questions or result.missing_part):
         return
-    st.subheader("How closely it was checked", anchor=False)
+    st.subheader(tr("How closely it was checked"), anchor=False)
     if result.depth:
-        draw_text(DEPTHS[result.depth], "reason", max_lines=4)
-        draw_text(f"Checked as a claim of {result.depth.lower()} confidence.", "note")
+        draw_text(tr(DEPTHS[result.depth]), "reason", max_lines=4)
+        draw_text(tr(CHECKED_AS[result.depth]), "note")
     if result.missing_part:
-        draw_text(f"Left unsaid by the evidence: “{result.missing_part}”", "reason", max_lines=4)
+        draw_text(
+            tr("Left unsaid by the evidence: “{missing_part}”", missing_part=result.missing_part),
+            "reason",
+            max_lines=4,
+        )
     if result.questions:
         draw_table(
-            ("Question", "The claim says", "The evidence says", "Outcome"),
+            (tr("Question"), tr("The claim says"), tr("The evidence says"), tr("Outcome")),
             [
-                (_OF_THE_WHOLE.get(q.kind, q.question), q.said, q.answer, _OUTCOMES[q.outcome])
+                (
+                    tr(_OF_THE_WHOLE[q.kind]) if q.kind in _OF_THE_WHOLE else q.question,
+                    q.said,
+                    q.answer,
+                    tr(_OUTCOMES[q.outcome]),
+                )
                 for q in result.questions
             ],
         )

@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Final, Literal
 import streamlit as st
 
 from certirag.bootstrap import reading_process
+from certirag.core.said import Message
 from certirag.core.text import Box
 from certirag.errors import IngestError
 from certirag.settings import read_settings
 from ui.corpora import original_file
 from ui.inert import draw_picture, draw_text
+from ui.language import tr
 
 if TYPE_CHECKING:
     from certirag.core.text import EvidenceChunk, SentenceSpan
     from certirag.ingest.pdf_picture import PagePicture
 
-NOT_KEPT: Final = (
+NOT_KEPT: Final[Message] = (
     "The page cannot be shown: the PDF is not kept here, or has changed since. "
     "Ingest it again to see it."
 )
-NOT_THESE: Final = "The page cannot be shown: other words stand in this place of it."
+NOT_THESE: Final[Message] = "The page cannot be shown: other words stand in this place of it."
+AS_PRINTED: Final[dict[str, Message]] = {
+    "the quoted words": "Page {page:d} as printed, the quoted words boxed",
+    "this passage": "Page {page:d} as printed, this passage boxed",
+}
 _MOST_PAGES: Final = 2
 _DRAWN_AT_ONCE: Final = threading.Semaphore(2)  # whatever many sessions open at once
 _GAP: Final = 1.5  # points between the words and their box
@@ -45,26 +51,30 @@ def draw_pages_of(
         return
     data = original_file(source.sha256)
     if data is None:
-        st.caption(NOT_KEPT)
+        st.caption(tr(NOT_KEPT))
         return
     key = f"page-{chunk.chunk_id}-{spans[0].span_id}-{spans[0].start}"
     whole = bool(st.session_state.get(key))
     try:
-        pages = [
-            (page, _picture(source.sha256, page, whole, data))
-            for page in _pages(boxes)[:_MOST_PAGES]
-        ]
+        with st.spinner(tr("Drawing the page")):
+            pages = [
+                (page, _picture(source.sha256, page, whole, data))
+                for page in _pages(boxes)[:_MOST_PAGES]
+            ]
     except IngestError as error:
         draw_text(str(error), "note", max_lines=4)
         return
     if not all(_are_these(span.sentence, _words(span, pages)) for span in spans if span.boxes):
-        draw_text(NOT_THESE, "error")
+        draw_text(tr(NOT_THESE), "error")
         return
     for page, picture in pages:
         draw_picture(
-            picture.png, [_share(box, picture) for box in page], page=page[0].page, what=what
+            picture.png,
+            [_share(box, picture) for box in page],
+            page=page[0].page,
+            caption=tr(AS_PRINTED[what]).format(page=page[0].page),
         )
-    st.toggle("Show the whole page", key=key)
+    st.toggle(tr("Show the whole page"), key=key)
 
 
 def _words(span: SentenceSpan, pages: Sequence[tuple[tuple[Box, ...], PagePicture]]) -> list[str]:
@@ -78,7 +88,7 @@ def _pages(boxes: Sequence[Box]) -> list[tuple[Box, ...]]:
     return [tuple(box for box in boxes if box.page == number) for number in numbers]
 
 
-@st.cache_data(scope="session", max_entries=40, show_spinner="Drawing the page")
+@st.cache_data(scope="session", max_entries=40, show_spinner=False)
 def _picture(sha256: str, boxes: tuple[Box, ...], whole: bool, _data: bytes) -> PagePicture:  # noqa: ARG001  # the key
     with _DRAWN_AT_ONCE, reading_process(read_settings()) as read:
         return read.picture(_data, "this document", boxes, whole=whole)

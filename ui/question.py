@@ -9,6 +9,7 @@ import streamlit as st
 
 from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
 from ui.drafts import DRAFT_TYPES, Draft, read_draft
+from ui.language import tr
 
 _QUESTION: Final = "question"
 _ASKED: Final = "question_asked"
@@ -33,13 +34,13 @@ def question_box() -> Asked:
     )
     with row:
         text = st.text_input(
-            "Question",
+            tr("Question"),
             key=_QUESTION,
             max_chars=MAX_QUESTION,
-            placeholder="What do you want to know?",
+            placeholder=tr("What do you want to know?"),
             persist_state="session",
         )
-        sent = st.form_submit_button("Ask", type="primary")
+        sent = st.form_submit_button(tr("Ask"), type="primary")
     return Asked(Draft(text or ""), sent or bool(st.session_state.pop(_ASKED, False)))
 
 
@@ -53,24 +54,24 @@ def draft_box() -> Asked:
     """Draw the draft's box and its upload; the button sends it. InputError for a bad file."""
     with st.form("draft-form", border=False):
         text = st.text_area(
-            "Answer to check",
+            tr("Answer to check"),
             key=_DRAFT,
             max_chars=MAX_DRAFT,
             height=180,
-            placeholder="Paste the answer here, or upload it below",
+            placeholder=tr("Paste the answer here, or upload it below"),
             persist_state="session",
         )
-        with st.expander("Question it answers, or a file"):
+        with st.expander(tr("Question it answers, or a file")):
             question = st.text_input(
-                "Question (optional)",
+                tr("Question (optional)"),
                 key=_DRAFT_QUESTION,
                 max_chars=MAX_QUESTION,
                 persist_state="session",
             )
             file = st.file_uploader(
-                "Draft as .txt, .md or .json", type=DRAFT_TYPES, key="draft-file"
+                tr("Draft as .txt, .md or .json"), type=DRAFT_TYPES, key="draft-file"
             )
-        sent = st.form_submit_button("Check", type="primary")
+        sent = st.form_submit_button(tr("Check"), type="primary")
     now = sent or bool(st.session_state.pop(_CHECKED, False))
     if now and file is not None:  # what was uploaded is what is meant
         return Asked(read_draft(file.name, file.getvalue()), now)
@@ -79,16 +80,16 @@ def draft_box() -> Asked:
 
 def second_box() -> Asked:
     """Draw the box of a second draft, folded; the button sends it."""
-    with st.expander("Compare with another draft"), st.form("second-form", border=False):
+    with st.expander(tr("Compare with another draft")), st.form("second-form", border=False):
         text = st.text_area(
-            "Draft to compare",
+            tr("Draft to compare"),
             key=_SECOND,
             max_chars=MAX_DRAFT,
             height=180,
-            placeholder="Paste another answer to the same question",
+            placeholder=tr("Paste another answer to the same question"),
             persist_state="session",
         )
-        sent = st.form_submit_button("Check and compare", type="primary")
+        sent = st.form_submit_button(tr("Check and compare"), type="primary")
     return Asked(Draft(text or ""), sent)
 
 

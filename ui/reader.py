@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from certirag.core.said import Message
 from certirag.core.text import sha256_hex
 from ui.corpora import chosen_corpus, corpus_called, corpus_label, keep_chosen
 from ui.inert import draw_facts, draw_heading, draw_passage, draw_text
+from ui.language import tr
 from ui.original import draw_pages_of
 from ui.shapes import shapes_of
 
@@ -23,11 +25,11 @@ if TYPE_CHECKING:
     from ui.located import CorpusLike
 
 PAGE: Final = "app_pages/document.py"
-NOT_HERE: Final = (
+NOT_HERE: Final[Message] = (
     "The document that this address names is in no corpus that is open here. It may have been "
     "renamed or taken away."
 )
-CHANGED: Final = (
+CHANGED: Final[Message] = (
     "The words that this address quotes do not stand in this document as it was last read, "
     "so nothing is marked."
 )
@@ -46,23 +48,23 @@ _ABOVE: Final = " › "
 
 def document_page() -> None:
     """Draw the whole of Document below its heading: what the address names, from its passage on."""
-    if st.button("All documents of the corpus", key="reader-close"):
+    if st.button(tr("All documents of the corpus"), key="reader-close"):
         st.switch_page("app_pages/corpus.py")
     corpus = corpus_called(st.query_params.get(_CORPUS, "") or chosen_corpus())
     named = st.query_params.get(_DOCUMENT, "")
     documents = () if corpus is None else corpus.index.documents
     document = next((document for document in documents if document.doc_id == named), None)
     if corpus is None or document is None:
-        draw_text(NOT_HERE, "error")
+        draw_text(tr(NOT_HERE), "error")
         return
     keep_chosen(corpus.name)
     passages = passages_of(corpus.index, named)
     draw_heading(document.title, _TOP - 1)
     draw_facts(
         (
-            ("Corpus", corpus_label(corpus.name)),
-            ("File", PurePath(document.path).name),
-            ("Passages", str(len(passages))),
+            (tr("Corpus"), corpus_label(corpus.name)),
+            (tr("File"), PurePath(document.path).name),
+            (tr("Passages"), str(len(passages))),
             ("SHA-256", document.sha256[:_DIGEST]),
         )
     )
@@ -80,7 +82,7 @@ def offer_document(doc_id: str, selector: Selector, corpus: CorpusLike, *, key: 
     for number, chunk in enumerate(passages_of(corpus, doc_id), 1):
         first = chunk.source.start
         if first <= start and chunk.text[start - first : end - first] == selector.quote.exact:
-            if st.button("Open the document here", key=key):
+            if st.button(tr("Open the document here"), key=key):
                 quote = f"{start}-{selector.sha256[:_DIGEST]}"
                 open_document(chosen_corpus(), doc_id, number, quote)
             return
@@ -94,11 +96,11 @@ def open_document(corpus: str, doc_id: str, passage: int, quote: str = "") -> No
 
 def _draw_passages(passages: Sequence[EvidenceChunk]) -> None:
     if not passages:
-        st.caption("Nothing was read of this document that could be quoted.")
+        st.caption(tr("Nothing was read of this document that could be quoted."))
         return
     quoted = _quoted(passages)
     if quoted is None and st.query_params.get(_QUOTE):
-        draw_text(CHANGED, "error")
+        draw_text(tr(CHANGED), "error")
     at = _choose_passage(len(passages))
     with st.container(key=f"reader-pane-{at}"):
         section = ""
@@ -114,13 +116,17 @@ def _draw_passages(passages: Sequence[EvidenceChunk]) -> None:
                 _offer_print(passage)
     last = min(at + _AT_ONCE - 1, len(passages))
     st.caption(
-        f"Passages {at:d} to {last:d} of {len(passages):d}, as they were read. Text that a reader "
-        "of the document cannot see is left out."
+        tr(
+            "Passages {at:d} to {last:d} of {n:d}, as they were read. Text that a reader of the document cannot see is left out.",
+            at=at,
+            last=last,
+            n=len(passages),
+        )
     )
 
 
 def _offer_print(passage: EvidenceChunk) -> None:
-    if st.toggle("Show this passage as it is printed", key="reader-printed"):
+    if st.toggle(tr("Show this passage as it is printed"), key="reader-printed"):
         draw_pages_of(passage, passage.spans, "this passage")
 
 
@@ -143,14 +149,14 @@ def _choose_passage(total: int) -> int:
     st.session_state[_CHOSEN] = at
     with st.container(key="reader-ways", horizontal=True, vertical_alignment="center"):
         st.button(
-            "Previous passage",
+            tr("Previous passage"),
             key="reader-previous",
             disabled=at == 1,
             on_click=_go_to,
             args=(at - 1,),
         )
         st.button(
-            "Next passage",
+            tr("Next passage"),
             key="reader-next",
             disabled=at == total,
             on_click=_go_to,
@@ -193,9 +199,13 @@ def _draw_passage(passage: EvidenceChunk, number: int, span: SentenceSpan | None
         shapes_of(shown),
         [(m.start - first, m.end - first) for m in marks],
         facts=[
-            f"Passage {number}",
-            *([] if page is None else [f"Page {page}"]),
-            *([f"{hidden} sentences that a reader cannot see: no evidence"] if hidden else []),
-            *([f"{left_out} more characters"] if left_out else []),
+            tr("Passage {number}", number=number),
+            *([] if page is None else [tr("Page {page}", page=page)]),
+            *(
+                [tr("{hidden} sentences that a reader cannot see: no evidence", hidden=hidden)]
+                if hidden
+                else []
+            ),
+            *([tr("{left_out} more characters", left_out=left_out)] if left_out else []),
         ],
     )

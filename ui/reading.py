@@ -12,6 +12,7 @@ import streamlit as st
 
 from certirag.ingest.collect import Watch
 from ui.inert import draw_table, tell
+from ui.language import tr
 
 # So many rows around the file that is read: all of them are in sight, of thousands too.
 _ROWS: Final = 9
@@ -30,8 +31,8 @@ class ReadingBoard:
         self._reads, self._since, self._total = False, time.monotonic(), len(names)
         self._slot = st.empty()
         with self._slot.container(key=f"{key}-reading"):
-            self._status = st.status("Starting")
-            st.button("Cancel", key=f"{key}-cancel", on_click=on_cancel)
+            self._status = st.status(tr("Starting"))
+            st.button(tr("Cancel"), key=f"{key}-cancel", on_click=on_cancel)
             self._rows, self._spoken = st.empty(), st.empty()
 
     @property
@@ -57,33 +58,41 @@ class ReadingBoard:
         self._reads = line.startswith(_READING) and done < total
         self._since = time.monotonic()
         if not self._reads:
-            self._status.update(label="Making it searchable")
+            self._status.update(label=tr("Making it searchable"))
             return
         self._total = total
         if done >= len(self._names):
             self._names.append(line.removeprefix(_READING))
         self._waiting()
         with self._spoken:  # a status is silent
-            tell(f"Reading file {done + 1:d} of {total:d}")
+            tell(tr("Reading file {number:d} of {total:d}", number=done + 1, total=total))
         self._draw()
 
     def _outcome(self, reason: str) -> None:
-        self._states.append("not read" if reason else "read")
+        self._states.append(tr("not read") if reason else tr("read"))
 
     def _waiting(self) -> None:
         if not self._reads:
-            self._status.update(label="Waiting until others' documents are read")
+            self._status.update(label=tr("Waiting until others' documents are read"))
             return
         done, seconds = len(self._states), int(time.monotonic() - self._since)
-        self._status.update(label=f"Reading file {done + 1:d} of {self._total:d} · {seconds:d} s")
+        self._status.update(
+            label=tr(
+                "Reading file {number:d} of {total:d} · {seconds:d} s",
+                number=done + 1,
+                total=self._total,
+                seconds=seconds,
+            )
+        )
 
     def _draw(self) -> None:
         done = len(self._states)
-        states = [*self._states, "being read", *["waiting"] * (len(self._names) - done - 1)]
+        waiting = len(self._names) - done - 1
+        states = [*self._states, tr("being read"), *[tr("waiting")] * waiting]
         first = max(0, min(done - _ROWS // 2, len(self._names) - _ROWS))
         shown = slice(first, first + _ROWS)
         with self._rows:
             draw_table(
-                ("File", "State"),
+                (tr("File"), tr("State")),
                 list(zip(self._names[shown], states[shown], strict=True)),
             )

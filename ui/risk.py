@@ -12,19 +12,20 @@ from certirag.render import Presentation
 from certirag.settings import ASSETS
 from certirag.verification.measured import Measurement, measured_for, read_measurements
 from ui.inert import draw_text
+from ui.language import tr
 
 MEASURED: Final = ASSETS / "models" / "verifier" / "measured.json"
 
 
 def draw_risk(presentation: Presentation) -> None:
     """Draw how often badges of this verifier and policy were wrong, or that nobody measured it."""
-    st.subheader("How often such badges are wrong", anchor=False)
+    st.subheader(tr("How often such badges are wrong"), anchor=False)
     found = measured_for(shipped(), presentation.record.models, presentation.policy)
     for measurement in found:
         draw_text(measurement.sentence, "reason")
         draw_text(measurement.description, "note", max_lines=4)
     if not found:
-        st.caption("No measurement exists for this verifier and policy.")
+        st.caption(tr("No measurement exists for this verifier and policy."))
 
 
 def shipped() -> tuple[Measurement, ...]:

@@ -11,12 +11,14 @@ from certirag.answers.follow_ups import probe_answer
 from certirag.answers.pipeline import stream_answer, verify_draft
 from certirag.answers.services import SignedAnswer
 from certirag.core.policy import Policy
+from certirag.core.said import Message, said
 from certirag.errors import AuditError, CertiRAGError
 from certirag.ports import Progress
 from certirag.render import Mode
 from ui import services
 from ui.growing import GrowingAnswer
 from ui.inert import tell
+from ui.language import tr
 from ui.times import StageClock, keep_times
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 Way = Literal["ask", "write", "draft", "plant"]
 # The names of the stages are ours: a label is a markdown sink, so no line from elsewhere goes in.
-STAGES: Final[dict[Way, tuple[str, ...]]] = {
+STAGES: Final[dict[Way, tuple[Message, ...]]] = {
     "ask": (
         "1 of 5 · Searching the documents",
         "2 of 5 · Choosing the sentences that answer",
@@ -56,7 +58,7 @@ STAGES: Final[dict[Way, tuple[str, ...]]] = {
 # What the time of each of these stages is told as; what cannot be told apart has one name.
 _CHECKED: Final = "checking claims"
 _DECIDED: Final = "decision and record"
-TIMED: Final[dict[Way, tuple[str, ...]]] = {
+TIMED: Final[dict[Way, tuple[Message, ...]]] = {
     "ask": ("search", "choosing sentences", _CHECKED, _CHECKED, _DECIDED),
     "write": (
         "search",
@@ -72,16 +74,19 @@ TRACE: Final = "trace"  # in the address: the answer that is shown
 _PLANT: Final = "plant_asked"
 _OWN: Final = "own_answers"
 MOST_OWN: Final = 500
-CANCELLED: Final = "You cancelled this. What was recorded before that stays in the audit log."
-_NO_ANSWER: Final = "The audit log could not be written, so no answer is shown. "
-_NO_MORE: Final = (
-    "The audit log could not be written, so the answer goes no further than what was recorded. "
+CANCELLED: Final[Message] = (
+    "You cancelled this. What was recorded before that stays in the audit log."
 )
-_NO_RECORD: Final[dict[Way, str]] = {
+_NO_ANSWER: Final[Message] = "The audit log could not be written, so no answer is shown. {error}"
+_NO_MORE: Final[Message] = (
+    "The audit log could not be written, so the answer goes no further than what was "
+    "recorded. {error}"
+)
+_NO_RECORD: Final[dict[Way, Message]] = {
     "ask": _NO_ANSWER,
     "write": _NO_ANSWER,
     "draft": _NO_ANSWER,
-    "plant": "The audit log could not be written, so no errors were planted. ",
+    "plant": "The audit log could not be written, so no errors were planted. {error}",
 }
 
 
@@ -93,7 +98,7 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services
     """
     growing = GrowingAnswer(mode, trusted=of.trusted, floor=policy)
     with growing.banner:
-        status = st.status("Waiting for the models")
+        status = st.status(tr("Waiting for the models"))
         spoken = st.empty()
         _offer_cancel(key)
     way: Way = "ask" if of.writer is None else "write"
@@ -103,13 +108,15 @@ def ask(question: str, index: Index, mode: Mode, policy: Policy, *, of: Services
         if way == "write" and line.startswith("Claim "):
             clock.tell(TIMED[way][3])
             status.update(
-                label=f"4 of 5 · Claim {done:d} is checked · The language model is writing"
+                label=tr(
+                    "4 of 5 · Claim {done:d} is checked · The language model is writing", done=done
+                )
             )
         else:
             clock.tell(TIMED[way][_stage(way, done)])
-            status.update(label=STAGES[way][_stage(way, done)])
+            status.update(label=tr(STAGES[way][_stage(way, done)]))
             with spoken:  # a status is silent
-                tell(STAGES[way][_stage(way, done)])
+                tell(tr(STAGES[way][_stage(way, done)]))
 
     def parts() -> Iterator[SignedAnswer]:
         for part in stream_answer(question, index, of, asked_policy=policy, progress=progress):
@@ -222,16 +229,16 @@ def _run(
     key: str, way: Way, work: Callable[[Progress], SignedAnswer], *, addressed: bool = True
 ) -> None:
     slot = st.empty()
-    with slot.status("Waiting for the models", expanded=True) as status:
+    with slot.status(tr("Waiting for the models"), expanded=True) as status:
         spoken = st.empty()
         _offer_cancel(key)
         clock = StageClock()
 
         def progress(_line: str, done: int, _total: int) -> None:
             clock.tell(TIMED[way][_stage(way, done)])
-            status.update(label=STAGES[way][_stage(way, done)])
+            status.update(label=tr(STAGES[way][_stage(way, done)]))
             with spoken:  # a status is silent
-                tell(STAGES[way][_stage(way, done)])
+                tell(tr(STAGES[way][_stage(way, done)]))
 
         _keep(key, way, lambda: iter([work(progress)]), clock, addressed=addressed)
     slot.empty()
@@ -239,11 +246,11 @@ def _run(
 
 def _offer_cancel(key: str) -> None:
     """Draw the button that breaks off what runs: a click on it begins the page anew."""
-    st.button("Cancel", key=f"{key}-cancel", on_click=_cancelled, args=(key,))
+    st.button(tr("Cancel"), key=f"{key}-cancel", on_click=_cancelled, args=(key,))
 
 
 def _cancelled(key: str) -> None:
-    st.session_state[_error_key(key)] = CANCELLED
+    st.session_state[_error_key(key)] = said(CANCELLED)
 
 
 def _keep(
@@ -271,6 +278,6 @@ def _keep(
                     st.query_params[TRACE] = part.trace_id
     except AuditError as error:
         begun = _NO_MORE if kept_export(key) else _NO_RECORD[way]
-        st.session_state[_error_key(key)] = begun + str(error)
+        st.session_state[_error_key(key)] = said(begun, error=str(error))
     except CertiRAGError as error:
         st.session_state[_error_key(key)] = str(error)

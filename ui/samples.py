@@ -10,13 +10,15 @@ from typing import Any, Final
 
 import streamlit as st
 
+from certirag.core.said import Message
 from ui.inert import draw_lines, draw_text
+from ui.language import tr
 
 FIXTURES: Final = Path(__file__).resolve().parent.parent / "fixtures"
 ANSWERABLE: Final = 3
 UNANSWERABLE: Final = 1
 DRAFTS: Final = 2
-TOUR: Final = (
+TOUR: Final[tuple[Message, ...]] = (
     "1. Ask question 1 below: each claim of the answer has a badge, or none.",
     "2. Click the badge: the passage, the words on their page, and what every rule said.",
     "3. Plant errors in this answer: each error is caught, or it is said that it was not.",
@@ -31,9 +33,9 @@ def draw_samples(corpus: str, choose: Callable[[str, str], None], *, drafts: boo
     if not samples:
         return
     if not drafts:
-        with st.expander("A tour in five clicks"):
-            draw_lines(TOUR)
-    st.caption("Or try one of these")
+        with st.expander(tr("A tour in five clicks")):
+            draw_lines(map(tr, TOUR))
+    st.caption(tr("Or try one of these"))
     for number, (text, question) in enumerate(samples):
         with st.container(
             key=f"sample-{corpus}-{number}",
@@ -43,7 +45,9 @@ def draw_samples(corpus: str, choose: Callable[[str, str], None], *, drafts: boo
         ):
             draw_text(_begin(text), "note")
             st.button(
-                f"Check draft {number + 1:d}" if drafts else f"Ask question {number + 1:d}",
+                tr("Check draft {n:d}", n=number + 1)
+                if drafts
+                else tr("Ask question {n:d}", n=number + 1),
                 key=f"try-{corpus}-{number}",
                 type="tertiary",
                 on_click=choose,

@@ -17,6 +17,7 @@ from certirag.bootstrap import build_services, load_policy, open_index, policy_n
 from certirag.core.policy import Policy
 from certirag.errors import CertiRAGError, CorpusError
 from certirag.settings import read_settings
+from ui.language import tr
 
 if TYPE_CHECKING:
     from certirag.adapters.index.local import LocalIndex
@@ -105,7 +106,8 @@ def open_corpus(name: str) -> LocalIndex:
     if name not in corpus_names():
         raise CorpusError(f"there is no corpus {name!r} here: ingest it, or choose another")
     directory = indexes_home() / name
-    return _opened(str(directory), _newest_change(directory))
+    with st.spinner(tr("Opening the corpus")):
+        return _opened(str(directory), _newest_change(directory))
 
 
 def policies_on_offer() -> tuple[str, ...]:
@@ -121,7 +123,7 @@ def policy_called(name: str) -> Policy:
     return own if name == own.name else own.meet(load_policy(name))
 
 
-@st.cache_resource(show_spinner="Opening the corpus", max_entries=8)
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _opened(directory: str, changed: int) -> LocalIndex:  # noqa: ARG001  # part of the cache key
     return open_index(Path(directory), shared().services)
 

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import streamlit as st
 
+from certirag.core.said import Message
 from certirag.settings import STRATEGIES
 from ui import services
+from ui.language import tr, tr_of
 from ui.toggles import TOGGLES
 
 if TYPE_CHECKING:
     from certirag.answers.services import AnswerWriter, Services
     from certirag.core.generation import Strategy
 
-HELP: Final = (
+HELP: Final[Message] = (
     "They hold for this session, from the next answer on, and stand in its record. None of them "
     "can add a badge by itself: what is left out falls back on less."
 )
 # What a session may switch on where the server has not: the same documents are searched once more.
 FREE: Final = "enable_verification_retrieval"
-WRITERS: Final = ("A language model", "Sentences of the documents")
-STRATEGY_WORDS: Final = {
+WRITERS: Final[tuple[Message, ...]] = ("A language model", "Sentences of the documents")
+STRATEGY_WORDS: Final[dict[str, Message]] = {
     "interleaved": "Evidence first, then one claim from it",
     "generate-then-cite": "All at once, each claim with its citation",
     "strict-quote": "Quotations alone",
@@ -35,15 +37,15 @@ def choose_steps(*, disabled: bool = False) -> Services:
     What the server has switched off stays off; a session can only leave out more, or search twice.
     """
     common = services.shared().services
-    with st.popover("Settings", disabled=disabled):
-        st.caption(HELP)
+    with st.popover(tr("Settings"), disabled=disabled):
+        st.caption(tr(HELP))
         writer = None if common.writer is None else _choose_writer(common.writer)
         allowed = {name: bool(getattr(common.settings, name)) for name in TOGGLES}
         for name, is_on in allowed.items():
             st.session_state.setdefault(f"step-{name}", is_on)
         chosen = {
             name: st.toggle(
-                TOGGLES[name][0],
+                tr(TOGGLES[name][0]),
                 key=f"step-{name}",
                 disabled=not (is_on or name == FREE),
                 persist_state="session",
@@ -57,14 +59,16 @@ def choose_steps(*, disabled: bool = False) -> Services:
 
 
 def _strategy_label(name: str) -> str:
-    return STRATEGY_WORDS.get(name, name)
+    return tr_of(STRATEGY_WORDS, name)
 
 
 def _choose_writer(own: AnswerWriter) -> AnswerWriter | None:
-    by = st.selectbox("Answers are written by", WRITERS, key="writer", persist_state="session")
+    by = st.selectbox(
+        tr("Answers are written by"), WRITERS, format_func=tr, key="writer", persist_state="session"
+    )
     st.session_state.setdefault("strategy", own.strategy)
     strategy = st.selectbox(
-        "In which way",
+        tr("In which way"),
         STRATEGIES,
         format_func=_strategy_label,
         key="strategy",

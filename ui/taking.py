@@ -10,6 +10,7 @@ import streamlit as st
 from certirag.auditing.report_files import FORMATS, report_file
 from certirag.render import file_name, footnotes_of
 from ui.inert import draw_copyable, draw_text
+from ui.language import tr
 
 if TYPE_CHECKING:
     from certirag.render import Presentation
@@ -22,8 +23,8 @@ def draw_taking(presentation: Presentation, export: bytes, place: str = "") -> N
 
     *export* is the signed record of it; *place* tells apart the answers of one page.
     """
-    with st.popover("Export", key=f"export{place}"):
-        st.caption("For reading. The audit JSON is what proves it.")
+    with st.popover(tr("Export"), key=f"export{place}"):
+        st.caption(tr("For reading. The audit JSON is what proves it."))
         for suffix, of in FORMATS.items():
             if of.missing:
                 draw_text(of.missing, "note")
@@ -37,11 +38,11 @@ def draw_taking(presentation: Presentation, export: bytes, place: str = "") -> N
                 on_click="ignore",
                 width="stretch",
             )
-    with st.popover("Copy with footnotes", key=f"copy{place}"):
-        st.caption("The button at the top right of the text copies all of it.")
+    with st.popover(tr("Copy with footnotes"), key=f"copy{place}"):
+        st.caption(tr("The button at the top right of the text copies all of it."))
         draw_copyable(footnotes_of(presentation))
     st.download_button(
-        "Download audit JSON",
+        tr("Download audit JSON"),
         data=export,
         file_name=file_name(presentation, "json"),
         mime="application/json",

@@ -8,12 +8,14 @@ from typing import Final
 import streamlit as st
 
 from certirag.auditing.logged_answers import export_again
+from certirag.core.said import Message
 from certirag.proof.facets import AnswerQuery
 from ui import run, services
 from ui.audit_opened import draw_standing, logged
 from ui.inert import draw_text
+from ui.language import tr
 
-NOT_HERE: Final = "The answer that this address names is not in the log of this server."
+NOT_HERE: Final[Message] = "The answer that this address names is not in the log of this server."
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{32}")
 _MOST: Final = 10
 
@@ -38,7 +40,7 @@ def reopen(key: str) -> None:
     seen = services.offers_audit() or asked in run.own_answers()
     found = logged(log, asked) if seen else None
     if found is None:
-        draw_text(NOT_HERE, "error")
+        draw_text(tr(NOT_HERE), "error")
         return
     draw_standing(log, found[0])
     if asked != kept:
@@ -56,7 +58,7 @@ def draw_earlier(key: str) -> None:
     asked = [row for row in rows if row.facets.question.strip()]
     if not asked:
         return
-    with st.expander(f"Earlier questions ({len(asked):d})", key=f"{key}-earlier"):
+    with st.expander(tr("Earlier questions ({n:d})", n=len(asked)), key=f"{key}-earlier"):
         for number, row in enumerate(asked, 1):
             with st.container(
                 key=f"sample-earlier-{number}",
@@ -66,7 +68,7 @@ def draw_earlier(key: str) -> None:
             ):
                 draw_text(row.facets.question, "note", max_lines=2)
                 st.button(
-                    f"Show question {number:d} again",
+                    tr("Show question {number:d} again", number=number),
                     key=f"earlier-{number}",
                     type="tertiary",
                     on_click=_name,

@@ -11,13 +11,17 @@ from typing import Final
 
 import streamlit as st
 
+from certirag.core.said import Message
 from ui.inert import draw_table, draw_text
+from ui.language import tr
 
 # A stage in words of ours, and its seconds.
 StageTimes = tuple[tuple[str, float], ...]
 MOST_TIMED: Final = 500
-NO_TIMES: Final = "Times are kept only while the page that asked is open; no record holds them."
-TIMES: Final = "Of the whole answer, as this page saw it; no record holds these times."
+NO_TIMES: Final[Message] = (
+    "Times are kept only while the page that asked is open; no record holds them."
+)
+TIMES: Final[Message] = "Of the whole answer, as this page saw it; no record holds these times."
 _TIMES: Final = "stage_times"
 _LEAST: Final = 0.1  # seconds; below it a figure would say more than was seen
 
@@ -56,24 +60,25 @@ def keep_times(trace_id: str, times: StageTimes) -> None:
 def draw_times(trace_id: str) -> None:
     """Draw the time of each stage of the answer *trace_id* with its share, or why there is none."""
     times = dict(_kept()).get(trace_id, ())
-    st.subheader("Time of each stage", anchor=False)
+    st.subheader(tr("Time of each stage"), anchor=False)
     if not times:
-        st.caption(NO_TIMES)
+        st.caption(tr(NO_TIMES))
         return
     whole = sum(seconds for _, seconds in times)
-    draw_text(" · ".join(f"{stage} {_in_words(seconds)}" for stage, seconds in times), "note")
+    named = [(tr(stage), seconds) for stage, seconds in times]
+    draw_text(" · ".join(f"{stage} {_in_words(seconds)}" for stage, seconds in named), "note")
     with st.container(key="times"):
         draw_table(
-            ("Stage", "Time", "Share"),
+            (tr("Stage"), tr("Time"), tr("Share")),
             [
                 *(
-                    (stage.capitalize(), _in_words(seconds), _share(seconds, whole))
-                    for stage, seconds in times
+                    (f"{stage[:1].upper()}{stage[1:]}", _in_words(seconds), _share(seconds, whole))
+                    for stage, seconds in named
                 ),
-                ("Together", _in_words(whole), "100 %"),
+                (tr("Together"), _in_words(whole), "100 %"),
             ],
         )
-    st.caption(TIMES)
+    st.caption(tr(TIMES))
 
 
 def _kept() -> tuple[tuple[str, StageTimes], ...]:
@@ -82,9 +87,9 @@ def _kept() -> tuple[tuple[str, StageTimes], ...]:
 
 
 def _in_words(seconds: float) -> str:
-    return f"under {_LEAST:.1f} s" if seconds < _LEAST else f"{seconds:.1f} s"
+    return tr("under {least:.1f} s", least=_LEAST) if seconds < _LEAST else f"{seconds:.1f} s"
 
 
 def _share(seconds: float, whole: float) -> str:
     share = 100 * seconds / whole if whole > 0 else 0.0
-    return "under 1 %" if share < 1 else f"{share:.0f} %"
+    return tr("under 1 %") if share < 1 else f"{share:.0f} %"

@@ -7,10 +7,12 @@ from typing import Final
 
 import streamlit as st
 
+from certirag.core.said import Message
 from ui.inert import draw_facts, draw_table
+from ui.language import tr
 
 # Toggle → what it switches, and what is done instead (fifth seed, Appendix B).
-TOGGLES: Final[dict[str, tuple[str, str]]] = {
+TOGGLES: Final[dict[str, tuple[Message, Message]]] = {
     "enable_evidence_preselection": (
         "Evidence is chosen before anything is written",
         "Every sentence of the passages found may be written from",
@@ -44,7 +46,7 @@ TOGGLES: Final[dict[str, tuple[str, str]]] = {
         "What was found at first has to do",
     ),
 }
-_CHOICES: Final = {
+_CHOICES: Final[dict[str, Message]] = {
     "generator": "Generator",
     "strategy": "Strategy",
     "preselection": "Preselection",
@@ -54,16 +56,21 @@ _CHOICES: Final = {
 
 def draw_toggles(config: Mapping[str, object]) -> None:
     """Draw the choices and the eight toggles of *config*; one that it lacks says so."""
-    draw_facts([(title, str(config.get(name, "not recorded"))) for name, title in _CHOICES.items()])
-    st.caption("What is off falls back on less. None of these switches can add a badge.")
+    draw_facts(
+        [(tr(title), str(config.get(name, tr("not recorded")))) for name, title in _CHOICES.items()]
+    )
+    st.caption(tr("What is off falls back on less. None of these switches can add a badge."))
     with st.container(key="toggles"):
         draw_table(
-            ("Toggle", "Value", "When on", "When off"),
-            [(name, _value(config.get(name)), on, off) for name, (on, off) in TOGGLES.items()],
+            (tr("Toggle"), tr("Value"), tr("When on"), tr("When off")),
+            [
+                (name, _value(config.get(name)), tr(on), tr(off))
+                for name, (on, off) in TOGGLES.items()
+            ],
         )
 
 
 def _value(value: object) -> str:
     if value is None:
-        return "not recorded"
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+        return tr("not recorded")
+    return {True: tr("on"), False: tr("off")}[value] if isinstance(value, bool) else str(value)

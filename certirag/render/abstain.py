@@ -13,6 +13,7 @@ from typing import Final
 from certirag.core.claim import Claim
 from certirag.core.judgement import LeftOut, ReasonCode, Suggestions
 from certirag.core.policy import Policy
+from certirag.core.said import Message, ended, said, said_n
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import AnswerDecisionName, VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord, AnswerSummary
@@ -21,7 +22,7 @@ from certirag.render.gate import Decision, RenderState, state_of
 from certirag.render.why import telling, why
 from certirag.text.question import asked_words, divided, quoted
 
-REASONS: Final[Mapping[ReasonCode, str]] = {
+REASONS: Final[Mapping[ReasonCode, Message]] = {
     "ALL_VERIFIED": "Every checkable claim passed every rule.",
     "SOME_UNVERIFIED": "The claims that passed every rule are the answer; the rest is left out.",
     "SOME_CONTRADICTED": "The claims that passed every rule are the answer; of the rest the "
@@ -38,6 +39,21 @@ REASONS: Final[Mapping[ReasonCode, str]] = {
     "CONTESTED": "One document supports what the answer would say and another one opposes it.",
     "PLANTED_ERRORS_PASSED": "Errors planted in the claims of this answer passed the same checks.",
     "MEASUREMENT_FAILED": "The claims could not be measured whole, so nothing is said of them.",
+}
+# The same in few words, for a row of a table.
+REASON_WORDS: Final[Mapping[ReasonCode, Message]] = {
+    "ALL_VERIFIED": "all verified",
+    "SOME_UNVERIFIED": "some unverified",
+    "SOME_CONTRADICTED": "some contradicted",
+    "RELATED_ONLY": "related only",
+    "PARTLY_ANSWERED": "partly answered",
+    "NO_CLAIMS": "no claims",
+    "UNGROUNDED_CLAIMS": "ungrounded claims",
+    "INSUFFICIENT_EVIDENCE": "insufficient evidence",
+    "CONTRADICTED": "contradicted",
+    "CONTESTED": "contested",
+    "PLANTED_ERRORS_PASSED": "planted errors passed",
+    "MEASUREMENT_FAILED": "measurement failed",
 }
 # A refusal whose claims all failed on one of these is told by it.
 _SOLE_CAUSE: Final[Mapping[str, ReasonCode]] = {
@@ -160,10 +176,11 @@ def limitations(
     for group in left_out(unmet[MAX_LINES:]):
         lines.append(f"Also left out under the rule {group.rule}: {_ids(group.claims)}.")
     if grounds is None:
-        return tuple(lines)
+        return tuple(map(str, lines))
     told = disagreements(claims, grounds).items()
     lines += [f"{line} ({_ids(ids)})." for line, ids in told]
-    return (*lines, *gaps(_answered(claims, decisions), grounds))
+    # Plain text, for it is recorded.
+    return tuple(str(line) for line in (*lines, *gaps(_answered(claims, decisions), grounds)))
 
 
 def missing_lines(
@@ -176,18 +193,25 @@ def missing_lines(
     titles = frozenset(chunk.source.title for chunk in grounds.chunks)
     told = [why(one.rule, one.reason, titles=titles).sentence for one in unmet[:MAX_LINES]]
     for one, sentence in zip(unmet, told, strict=False):
-        lines.append(f"Claim {numbers[id(one.claim)]} is left out. {sentence}")
+        number = numbers[id(one.claim)]
+        lines.append(said("Claim {number} is left out. {why}", number=number, why=sentence))
     rest = len(unmet) - MAX_LINES
     if rest > 0:
-        lines.append(f"{rest} more {_are(rest)} left out.")
-    disagreeing = (f"{line}." for line in disagreements(claims, grounds))
+        lines.append(said_n("{n} more is left out.", "{n} more are left out.", rest))
+    disagreeing = (ended(line) for line in disagreements(claims, grounds))
     lines += [line for line in disagreeing if line not in told]
     return (*lines, *gaps(_answered(claims, decisions), grounds))
 
 
 def _left_out_lines(claims: Sequence[Claim], unmet: Sequence[Unmet]) -> list[str]:
     total = sum(not is_uncheckable(claim) for claim in claims)
-    return [f"{len(unmet)} of {total} checkable claims {_are(len(unmet))} left out."] * bool(unmet)
+    line = said_n(
+        "{n} of {total} checkable claims is left out.",
+        "{n} of {total} checkable claims are left out.",
+        len(unmet),
+        total=total,
+    )
+    return [line] * bool(unmet)
 
 
 def _answered(claims: Sequence[Claim], decisions: Sequence[Decision]) -> list[Claim]:
@@ -216,7 +240,11 @@ def disagreements(claims: Sequence[Claim], grounds: Grounds) -> dict[str, list[s
             sides = sorted(own - {other})
             # In one order, whichever of the two a claim follows: they disagree once.
             one, two = sorted((sides[0], other)) if sides else ("", other)
-            line = f"“{one}” and “{two}” disagree" if sides else f"“{two}” says otherwise"
+            line = (
+                said("“{title}” and “{other}” disagree", title=one, other=two)
+                if sides
+                else said("“{other}” says otherwise", other=other)
+            )
             found.setdefault(line, []).append(claim.id)
     return dict(list(found.items())[:MAX_LINES])
 
@@ -241,17 +269,16 @@ def gaps(answered: Sequence[Claim], grounds: Grounds) -> tuple[str, ...]:
     telling = [word for word in asked_words(grounds.question) if word.telling]
     _, missing = divided(telling, texts)
     lines = [
-        f"Nothing that is verified answers “{part}”."
+        said("Nothing that is verified answers “{part}”.", part=part)
         for at, part in enumerate(grounds.parts)
         if at in open_parts(answered)
     ]
-    return (*lines, *([f"The answer says nothing of {quoted(missing)}."] if missing else []))
+    return (
+        *lines,
+        *([said("The answer says nothing of {words}.", words=quoted(missing))] if missing else []),
+    )
 
 
 def _ids(ids: Sequence[str]) -> str:
     shown = ", ".join(ids[:MAX_IDS])
     return shown if len(ids) <= MAX_IDS else f"{shown} and {len(ids) - MAX_IDS} more"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

@@ -16,6 +16,7 @@ from typing import Final
 from certirag.claims.compile import is_remark
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
+from certirag.core.said import ended, said, said_n, together
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord
@@ -66,8 +67,8 @@ class DraftStatement:
     def remark(self) -> str:
         """What stands beside its words: what the document says, that it states nothing, or ""."""
         if not self.counted:
-            return "not a statement"
-        return f"the document says {self.instead}" if self.instead else ""
+            return said("not a statement")
+        return said("the document says {figure}", figure=self.instead) if self.instead else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,24 @@ class CheckedDraft:
     def headline(self) -> str:
         """Say the one count that a page shows of a draft."""
         if not self.total:
-            return "No statement was found that could be checked."
-        verb = "is" if self.verified == 1 or self.total == 1 else "are"
-        statements = "statement" if self.total == 1 else "statements"
-        counted = f"{self.verified} of {self.total} {statements} {verb} verified"
-        rest = f" {self.unread} {_were(self.unread)} not checked." if self.unread else ""
-        return f"{counted} against the documents.{rest}"
+            return said("No statement was found that could be checked.")
+        if self.total == 1:
+            counted = said(
+                "{verified} of 1 statement is verified against the documents.",
+                verified=self.verified,
+            )
+        else:
+            counted = said_n(
+                "{n} of {total} statements is verified against the documents.",
+                "{n} of {total} statements are verified against the documents.",
+                self.verified,
+                total=self.total,
+            )
+        if not self.unread:
+            return counted
+        return together(
+            counted, said_n("{n} was not checked.", "{n} were not checked.", self.unread)
+        )
 
     def stretches(self) -> Iterator[Stretch]:
         """Yield the whole text in order, cut wherever a claim begins or ends.
@@ -157,10 +170,10 @@ def checked_draft(
         total=sum(not is_uncheckable(claim) for claim in claims) + unread,
         unread=unread,
         lacks=(
-            *(f"{line}." for line in disagreements(claims, grounds)),
+            *(ended(line) for line in disagreements(claims, grounds)),
             *gaps(answered, grounds),
             *(f"{line}." for line in claim_ir.dropped[:MAX_LINES]),
-            *([f"And {rest} more like these."] if rest > 0 else []),
+            *([said("And {rest} more like these.", rest=rest)] if rest > 0 else []),
         ),
     )
 
@@ -206,18 +219,18 @@ def _places(
     claims: Sequence[Claim], draft: str, cited: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int, bool]]:
     """Return (start, end, literal) of each claim, an empty place where it is not sure."""
-    said = list(draft)
+    letters = list(draft)
     for start, end in cited:
-        said[start:end] = " " * (end - start)
-    read = "".join(said)
+        letters[start:end] = " " * (end - start)
+    read = "".join(letters)
     found = []
-    for claim, together in zip(claims, _read_together(claims), strict=True):
+    for claim, beside in zip(claims, _read_together(claims), strict=True):
         start, end = claim.draft_start, claim.draft_end
         # What is far longer than its claim holds other things, and would be long to compare.
         near = 0 <= start < end <= len(draft) and end - start <= 4 * len(claim.text) + 200
         words = read[start:end] if near else ""
         literal = near and plain_words(words) == plain_words(claim.text)
-        sure = literal or (near and _is_read_from(claim, words, together))
+        sure = literal or (near and _is_read_from(claim, words, beside))
         found.append((start, end, literal) if sure else (0, 0, False))
     return found
 
@@ -279,7 +292,9 @@ def _opposing(
 
 def _quoted(chunk: EvidenceChunk, span: SentenceSpan) -> str:
     title = chunk.source.title or chunk.doc_id
-    return f"“{shortened(title)}” says: “{shortened(span.sentence)}”"
+    return said(
+        "“{title}” says: “{sentence}”", title=shortened(title), sentence=shortened(span.sentence)
+    )
 
 
 def _figure_instead(claim: Claim, against: Sequence[tuple[EvidenceChunk, SentenceSpan]]) -> str:
@@ -291,7 +306,3 @@ def _figure_instead(claim: Claim, against: Sequence[tuple[EvidenceChunk, Sentenc
 
 def _least_first(badge: Badge) -> int:
     return _LEAST_FIRST.index(badge.kind)
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from certirag.core.said import said
 from certirag.render.checked_draft import CheckedDraft, DraftStatement, plain_words
 from certirag.render.differences import Place, standing_against, words_against, words_of
 
@@ -40,14 +41,15 @@ class DraftDifference:
     def kinds(self) -> tuple[str, ...]:
         """Say in words what differs, one phrase each."""
         if self.second is None:
-            return ("Only in the first draft",)
+            return (said("Only in the first draft"),)
         if self.first is None:
-            return ("Only in the second draft",)
+            return (said("Only in the second draft"),)
         one, two = self.first.statement, self.second.statement
         worded = plain_words(one.words) != plain_words(two.words)
         return (
-            *(["Another figure or name"] if self.figures else ["Other words"] if worded else []),
-            *(["Another badge"] if one.badge.kind != two.badge.kind else []),
+            *([said("Another figure or name")] if self.figures else []),
+            *([said("Other words")] if worded and not self.figures else []),
+            *([said("Another badge")] if one.badge.kind != two.badge.kind else []),
         )
 
 

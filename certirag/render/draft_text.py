@@ -9,7 +9,7 @@ still to be drawn inert.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, get_args
 
 from certirag.claims.compile import is_uncheckable
@@ -22,22 +22,29 @@ from certirag.core.citation import (
     CorrectionKind,
 )
 from certirag.core.generation import GenerationRecord
+from certirag.core.said import Message, ended, said, said_n, together
 from certirag.errors import GroundingFault
 from certirag.render.inert import inert_html, shortened, visible
 from certirag.render.present import Presentation
 
-DRAFT: Final = "Draft and citations"
-BEING_WRITTEN: Final = "The answer is being written."
-NOT_FINISHED: Final = "This answer was not finished."
+DRAFT: Final[Message] = "Draft and citations"
+BEING_WRITTEN: Final[Message] = "The answer is being written."
+NOT_FINISHED: Final[Message] = "This answer was not finished."
 _MOST: Final = 40  # lines of one kind; a record may hold far more than anybody reads
 _DIGEST: Final = 12
 _FAULTS: Final = frozenset(get_args(GroundingFault))
-QUOTED: Final = (
+QUOTED: Final[Message] = (
     "The documents answer this better than what the language model wrote: sentences of them are "
     "quoted."
 )
-_WHAT_HOLDS: Final = "What was certified before stands."
-_BECAME: Final[Mapping[CorrectionKind, str]] = {
+_WHAT_HOLDS: Final[Message] = "What was certified before stands."
+_VERDICTS: Final[Mapping[CitationVerdict, Message]] = {
+    "VALID": "valid",
+    "WEAK": "weak",
+    "INVALID": "invalid",
+    "HALLUCINATED": "hallucinated",
+}
+_BECAME: Final[Mapping[CorrectionKind, Message]] = {
     "KEEP": "kept",
     "REPLACE": "replaced",
     "REMOVE": "removed",
@@ -60,7 +67,7 @@ def is_broken_off(presentation: Presentation) -> bool:
 def headline_of(presentation: Presentation) -> str:
     """Return the headline; a part without a badge is not finished, which is no refusal."""
     if is_under_way(presentation) and not presentation.summary.verified:
-        return NOT_FINISHED
+        return said(NOT_FINISHED)
     return presentation.headline
 
 
@@ -69,20 +76,32 @@ def end_line(presentation: Presentation) -> str:
     generation = presentation.record.generation
     if generation is None or (generation.end == "complete" and not generation.quoted):
         return ""
-    stands = _WHAT_HOLDS if presentation.summary.verified else "Nothing was certified before."
+    stands = (
+        said(_WHAT_HOLDS)
+        if presentation.summary.verified
+        else said("Nothing was certified before.")
+    )
     note = _line(generation.note).rstrip(".")
     if generation.quoted:
-        return f"{_capital(note) + '. ' if note else ''}{QUOTED}"
+        return together(ended(_capital(note)), said(QUOTED)) if note else said(QUOTED)
     if generation.end == "abstained":
-        return "The language model found no answer in the evidence that it was given."
+        return said("The language model found no answer in the evidence that it was given.")
     if generation.end == "under_way":
-        return (
-            f"{NOT_FINISHED[:-1]}: it ends with its part {generation.part}, and the language "
-            f"model may not have been done. {stands}"
+        return together(
+            said(
+                "This answer was not finished: it ends with its part {part}, and the language "
+                "model may not have been done.",
+                part=generation.part,
+            ),
+            stands,
         )
     if generation.end in _FAULTS:
-        return f"What the language model wrote is refused as a whole: {note or generation.end}."
-    return f"{_capital(note or 'the language model stopped')}. {stands}"
+        return said(
+            "What the language model wrote is refused as a whole: {note}.",
+            note=note or generation.end,
+        )
+    stopped = ended(_capital(note)) if note else said("The language model stopped.")
+    return together(stopped, stands)
 
 
 def draft_lines(presentation: Presentation, *, with_end: bool = True) -> list[str]:
@@ -110,47 +129,80 @@ def draft_html(presentation: Presentation) -> str:
 def _writing(presentation: Presentation, generation: GenerationRecord) -> list[str]:
     claim_ir = presentation.record.claim_ir
     writer, strategy = _line(claim_ir.generator), _line(generation.strategy)
-    parts = _count(generation.part, "recorded part")
-    lines = [f"Written by {writer}, strategy {strategy}, in {parts}."]
+    lines: list[str] = [
+        said_n(
+            "Written by {writer}, strategy {strategy}, in {n} recorded part.",
+            "Written by {writer}, strategy {strategy}, in {n} recorded parts.",
+            generation.part,
+            writer=writer,
+            strategy=strategy,
+        )
+    ]
     lines += [
-        f"Prompt “{_line(prompt.name)}”, version {_line(prompt.version)}, "
-        f"SHA-256 {_line(prompt.sha256[:_DIGEST])}…"
+        said(
+            "Prompt “{name}”, version {version}, SHA-256 {digest}…",
+            name=_line(prompt.name),
+            version=_line(prompt.version),
+            digest=_line(prompt.sha256[:_DIGEST]),
+        )
         for prompt in generation.prompts[:_MOST]
     ]
-    return [*lines, *_some("Left out of the draft", claim_ir.dropped)]
+    return [
+        *lines,
+        *_cut([said("Left out of the draft: {line}", line=_line(one)) for one in claim_ir.dropped]),
+    ]
 
 
 def _citing(presentation: Presentation, cited: CitationsRecord) -> list[str]:
-    lines = [f"The draft has {_count(len(cited.citations), 'citation')}{_verdicts(cited)}."]
+    lines: list[str] = [
+        said(
+            "The draft has {citations}{verdicts}.",
+            citations=_citations(len(cited.citations)),
+            verdicts=_verdicts(cited),
+        )
+    ]
     quality = _quality(presentation, cited)
     if quality.precision is not None:
         lines.append(
-            f"Precision {quality.precision:.2f}: {quality.valid} of "
-            f"{_count(quality.citations, 'citation')} valid."
+            said(
+                "Precision {share:.2f}: {valid} of {citations} valid.",
+                share=quality.precision,
+                valid=quality.valid,
+                citations=_citations(quality.citations),
+            )
         )
     if quality.recall is not None and cited.judgements:
         lines.append(
-            f"Recall {quality.recall:.2f}: {quality.supported} of "
-            f"{_count(quality.claims, 'claim')} with a valid one."
+            said_n(
+                "Recall {share:.2f}: {supported} of {n} claim with a valid one.",
+                "Recall {share:.2f}: {supported} of {n} claims with a valid one.",
+                quality.claims,
+                share=quality.recall,
+                supported=quality.supported,
+            )
         )
     became = Counter(correction.kind for correction in cited.corrections)
     if became:
         lines.append(
-            f"What became of them: {_counted((word, became[k]) for k, word in _BECAME.items())}."
+            said(
+                "What became of them: {counts}.",
+                counts=_counted((said(word), became[k]) for k, word in _BECAME.items()),
+            )
         )
     titles = {c.doc_id: c.source.title for c in presentation.record.retrieval.chunks}
     changed = [one for one in cited.corrections if one.kind != "KEEP"]
     named = _names(presentation)
-    lines += _cut([_correction(one, titles, named) for one in changed], "correction")
-    return [*lines, *_some("Not read", cited.dropped)]
+    lines += _cut([_correction(one, titles, named) for one in changed], correction=True)
+    return [*lines, *_cut([said("Not read: {line}", line=_line(one)) for one in cited.dropped])]
 
 
 def _verdicts(cited: CitationsRecord) -> str:
     if not cited.judgements:
-        return ", none of them judged" if cited.citations else ""
+        return said(", none of them judged") if cited.citations else ""
     found = Counter(judgement.verdict for judgement in cited.judgements)
     names = get_args(CitationVerdict)
-    return f": {_counted((name.lower(), found[name]) for name in names)}"
+    counts = _counted((said(_VERDICTS[name]), found[name]) for name in names)
+    return together("", counts, between=": ")
 
 
 def _quality(presentation: Presentation, cited: CitationsRecord) -> CitationQuality:
@@ -167,49 +219,68 @@ def _names(presentation: Presentation) -> dict[str, str]:
     """Return what the claims are called: the draft's own words, where they have a place there."""
     claims = presentation.record.claim_ir.claims
     if presentation.draft is None:
-        return {claim.id: f"Claim {number}" for number, claim in enumerate(claims, 1)}
+        return {
+            claim.id: said("Claim {number}", number=number)
+            for number, claim in enumerate(claims, 1)
+        }
     pairs = zip(claims, presentation.draft.statements, strict=True)
     return {
-        claim.id: f"“{_line(shortened(of.words))}”" if of.words else f"Statement {of.number}"
+        claim.id: f"“{_line(shortened(of.words))}”"
+        if of.words
+        else said("Statement {number}", number=of.number)
         for claim, of in pairs
     }
 
 
 def _correction(of: Correction, titles: Mapping[str, str], named: Mapping[str, str]) -> str:
-    claim = named.get(of.claim_id, "A claim")
+    claim = named.get(of.claim_id, said("A claim"))
     reason = _line(of.reason)
     old, new = _named(of.old, titles), _named(of.new, titles)
     if of.kind == "REPLACE":
-        return f"{claim}: {old} replaced by {new}, because {reason}."
+        return said(
+            "{claim}: {old} replaced by {new}, because {reason}.",
+            claim=claim,
+            old=old,
+            new=new,
+            reason=reason,
+        )
     if of.kind == "REMOVE":
-        return f"{claim}: {old} removed, because {reason}."
-    return f"{claim}: {new} added, because {reason}."
+        return said(
+            "{claim}: {old} removed, because {reason}.", claim=claim, old=old, reason=reason
+        )
+    return said("{claim}: {new} added, because {reason}.", claim=claim, new=new, reason=reason)
 
 
 def _named(citation: Citation | None, titles: Mapping[str, str]) -> str:
     """Return the mark as the draft wrote it, with the document where there is one."""
     if citation is None:
-        return "nothing"
+        return said("nothing")
     title = _line(titles.get(citation.doc_id, citation.doc_id))
     mark = _line(citation.raw)
-    return " ".join(part for part in (mark, f"“{title}”" if title else "") if part) or "a citation"
+    return " ".join(part for part in (mark, f"“{title}”" if title else "") if part) or said(
+        "a citation"
+    )
 
 
-def _some(what: str, lines: Iterable[str]) -> list[str]:
-    return _cut([f"{what}: {_line(line)}" for line in lines], "line")
-
-
-def _cut(lines: list[str], noun: str) -> list[str]:
+def _cut(lines: Sequence[str], *, correction: bool = False) -> list[str]:
     rest = len(lines) - _MOST
-    return lines if rest <= 0 else [*lines[:_MOST], f"{_count(rest, f'more {noun}')}"]
+    if rest <= 0:
+        return list(lines)
+    more = (
+        said_n("{n} more correction", "{n} more corrections", rest)
+        if correction
+        else said_n("{n} more line", "{n} more lines", rest)
+    )
+    return [*lines[:_MOST], more]
 
 
 def _counted(pairs: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{count} {word}" for word, count in pairs if count)
+    counted = [together(str(count), word) for word, count in pairs if count]
+    return together(*counted, between=", ")
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _citations(number: int) -> str:
+    return said_n("{n} citation", "{n} citations", number)
 
 
 def _capital(text: str) -> str:

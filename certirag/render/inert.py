@@ -15,6 +15,8 @@ from typing import Final
 
 from confusable_homoglyphs import confusables
 
+from certirag.core.said import said
+
 # Characters drawn as nothing although their category is not "format" (UTS #39, technique of
 # default-ignorable code points), and the braille blank.
 _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800")
@@ -22,7 +24,8 @@ _UNSEEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 # Look-alikes of the badge's marks: check marks, ballot boxes, shields, seals, coloured dots.
 _MARKS: Final = frozenset("✓✔✅☑🗹🗸√⍻⎷∨✗✘❌❎☒⚠🛡🔒🟢🟩💚🔏🔐🏅🎖⭕🆗👍💯➰🗳🟰🆗✪⭐🌟🔰🉐ꪜ")
 # Looked for at every letter: the one before a status word may seem to begin a longer one ("run Verified").
-_STATUS: Final = re.compile("(?=(unverified|verified|contradicted|certified))")
+_STATUS: Final = ("unverified", "verified", "contradicted", "certified")
+_STATUS_ELSEWHERE: Final = ("unbelegt", "belegt", "widersprochen")  # as `badge` has them
 _PUT_FOR: Final = {"i": "lI1|!", "e": "3", "o": "0"}  # beside what UTS #39 calls confusable
 _DIGIT: Final = re.compile(r"[\d|!]")
 # Enclosed letters, small capitals, letters with a stroke: what Unicode names after one Latin letter.
@@ -58,14 +61,16 @@ def visible_characters(text: str) -> tuple[str, ...]:
 
 def oddities(text: str) -> tuple[str, ...]:
     """Say in plain words what `visible` changed in *text*, one line per kind."""
-    found = []
+    found: list[str] = []
     unseen = sum(_unseen(c) for c in text)
     if unseen:
-        found.append(f"{unseen} characters that cannot be seen or reorder text are marked")
+        found.append(
+            said("{count} characters that cannot be seen or reorder text are marked", count=unseen)
+        )
     if any(c in _MARKS for c in text):
-        found.append("check marks or seals inside this text are quoted, not ours")
+        found.append(said("check marks or seals inside this text are quoted, not ours"))
     if _imitations(text):
-        found.append("a status word inside this text is quoted, not a badge")
+        found.append(said("a status word inside this text is quoted, not a badge"))
     return tuple(found)
 
 
@@ -154,7 +159,7 @@ def _imitations(text: str) -> list[tuple[int, int]]:
             apart.append(False)
     apart[-1] = True
     found: list[tuple[int, int]] = []
-    for match in _STATUS.finditer("".join(letters)):
+    for match in _status().finditer("".join(letters)):
         first, last = match.span(1)
         start, end = places[first], places[last - 1] + 1
         word = text[start:end]
@@ -191,10 +196,18 @@ def _read_as(character: str) -> str:
 
 
 @lru_cache(maxsize=1)
+def _status() -> re.Pattern[str]:
+    """Return what finds a status word among letters as they are read: an l may be read as an i."""
+    words = "|".join((*_STATUS, *_STATUS_ELSEWHERE)).replace("l", "[il]")
+    return re.compile(f"(?=({words}))")
+
+
+@lru_cache(maxsize=1)
 def _look_alikes() -> dict[str, str]:
     """Return the letter of a status word that each of its look-alikes is taken for (UTS #39)."""
     found: dict[str, str] = {}
-    for letter in sorted(set("verifiedunverifiedcontradictedcertified")):
+    first = sorted(set("".join(_STATUS)))
+    for letter in dict.fromkeys([*first, *sorted("".join(_STATUS_ELSEWHERE))]):
         for form in (letter, letter.upper(), *_PUT_FOR.get(letter, "")):
             found.setdefault(form, letter)
             for entry in confusables.confusables_data.get(form, []):

@@ -9,14 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from certirag.core.judgement import ANSWERS, ConfidenceBasis, Filter, Reference, Suggestions
+from certirag.core.judgement import (
+    ANSWERS,
+    ConfidenceBasis,
+    Filter,
+    Reference,
+    Suggestion,
+    Suggestions,
+)
+from certirag.core.said import Message, said, said_n, together
 from certirag.render.abstain import Grounds, lacks_answer
 from certirag.render.closest import carried_references, closest_references
 from certirag.render.inert import inert_html, visible
 from certirag.render.present import Presentation
+from certirag.render.recorded import restated
 from certirag.render.why import why
 
-_CAVEATS: Final[Mapping[str, str]] = {
+_CAVEATS: Final[Mapping[str, Message]] = {
     "high_risk_unresolved": "a comparison or a statement of scope is open",
     "contested": "another document opposes a claim",
     "related_only": "none of the statements surely answers the question",
@@ -27,12 +36,29 @@ _CAVEATS: Final[Mapping[str, str]] = {
     "high_contradiction": "the documents contradict many of the claims",
     "no_checkable_claim": "there is no claim to check",
 }
-DISAGREEMENT: Final = "Your documents disagree"
-LEFT_OUT: Final = "What is missing"
-NEAREST: Final = "Nearest passages: none of them is enough for an answer"
-QUESTIONS: Final = "Questions that these documents may answer"
-FILTERS: Final = "Where to look"
-_FIELDS: Final = {"document": "Document", "section": "Section", "period": "Period"}
+_BECAUSE: Final[tuple[Message, ...]] = (
+    "“{heading}” in “{title}” mentions {words}",
+    "“{title}” mentions {words}",
+    "no document holds “{word}”; they hold “{near}”",
+    "“{title}” speaks of “{period}”",
+    "another period",
+)
+DISAGREEMENT: Final[Message] = "Your documents disagree"
+LEFT_OUT: Final[Message] = "What is missing"
+NEAREST: Final[Message] = "Nearest passages: none of them is enough for an answer"
+QUESTIONS: Final[Message] = "Questions that these documents may answer"
+FILTERS: Final[Message] = "Where to look"
+CONFIDENCES: Final[Mapping[str, Message]] = {
+    "high": "high",
+    "medium": "medium",
+    "low": "low",
+    "insufficient_evidence": "insufficient evidence",
+}
+_FIELDS: Final[Mapping[str, Message]] = {
+    "document": "Document",
+    "section": "Section",
+    "period": "Period",
+}
 
 
 def nearest_passages(presentation: Presentation) -> tuple[Reference, ...]:
@@ -68,24 +94,47 @@ def confidence_sentence(basis: ConfidenceBasis | None) -> str:
     if basis is None:
         return ""
     if basis.checkable < 1:
-        return "There is no claim to check."
-    said = []
+        return said("There is no claim to check.")
+    parts: list[str] = []
     if basis.relevance is not None:
-        said.append(f"The best claim answers with {basis.relevance:.2f}; {ANSWERS:.2f} is needed.")
-    said.append(f"{basis.verified} of {basis.checkable} checkable claims passed every rule.")
-    return " ".join([*said, *filter(None, [lowered_because(basis)])])
+        parts.append(
+            said(
+                "The best claim answers with {score:.2f}; {needed:.2f} is needed.",
+                score=basis.relevance,
+                needed=ANSWERS,
+            )
+        )
+    parts.append(
+        said(
+            "{verified} of {checkable} checkable claims passed every rule.",
+            verified=basis.verified,
+            checkable=basis.checkable,
+        )
+    )
+    return together(*parts, *filter(None, [lowered_because(basis)]))
 
 
 def lowered_because(basis: ConfidenceBasis | None) -> str:
     """Say what lowers the confidence, "" where nothing does or nothing was recorded."""
-    why = "; ".join(_CAVEATS.get(name, name) for name in basis.caveats) if basis else ""
-    return f"Lowered because {why}." if why else ""
+    if basis is None or not basis.caveats:
+        return ""
+    known = (said(_CAVEATS[name]) if name in _CAVEATS else name for name in basis.caveats)
+    return said("Lowered because {reasons}.", reasons=together(*known, between="; "))
+
+
+def because(suggestion: Suggestion) -> str:
+    """Return why a suggestion is made, as it is recorded."""
+    return restated(suggestion.because, _BECAUSE)
 
 
 def filter_line(of: Filter) -> str:
     """Return one filter in words."""
-    count = "1 near passage" if of.passages == 1 else f"{of.passages} near passages"
-    return f"{_FIELDS[of.field]} “{of.value}” ({count})"
+    return said(
+        "{field} “{value}” ({count})",
+        field=said(_FIELDS[of.field]),
+        value=of.value,
+        count=said_n("{n} near passage", "{n} near passages", of.passages),
+    )
 
 
 def judgement_lines(presentation: Presentation) -> list[str]:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from certirag.core.claim import Claim
 from certirag.core.policy import Policy
+from certirag.core.said import Message, said, said_n
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import SpanScore, VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord, AnswerSummary, FindingRecord, open_export
@@ -30,7 +31,7 @@ from certirag.render.inert import shortened
 from certirag.render.probe_verdicts import PlantedView, ProbeView, probe_view
 from certirag.render.why import NOT_NAMED, Why, is_low, telling, why, why_any
 
-_DISAGREE: Final = "Your documents disagree, so neither side is verified."
+_DISAGREE: Final[Message] = "Your documents disagree, so neither side is verified."
 
 
 class Mode(StrEnum):
@@ -77,7 +78,7 @@ class Chip:
         """Why there is no badge, in one sentence, and what would make the claim verifiable."""
         first = self.failures_first[0]
         if first.passed:
-            return Why("Every rule passed.", "")
+            return Why(said("Every rule passed."), "")
         return self._with_what_differs(first, self.plain(first))
 
     def plain(self, finding: FindingRecord) -> Why:
@@ -96,8 +97,8 @@ class Chip:
         """Return *told* with the figure or name that the passage at issue has otherwise, if any."""
         if failed.rule == "entailed" and is_low(failed.reason):
             near = [view for view in self.evidence if view.attached]
-            said = "\n".join(f"{view.chunk.context}\n{view.span.sentence}" for view in near)
-            name = lone_name(self.text, said) if near else ""
+            texts = "\n".join(f"{view.chunk.context}\n{view.span.sentence}" for view in near)
+            name = lone_name(self.text, texts) if near else ""
             return why("numbers", f"{NOT_NAMED}{name}") if name else told
         own = {view.chunk.doc_id for view in self.evidence if view.attached}
         against = [v for v in self.evidence if is_score(v.score.contradicted) and v.span.visible]
@@ -112,8 +113,13 @@ class Chip:
         pair = figure_against(self.text, worst.span.sentence)
         if pair is None:
             return told
-        said = f"It says {describe(pair[0])}; {title} says {describe(pair[1])}."
-        return replace(told, sentence=said)
+        sentence = said(
+            "It says {ours}; {title} says {theirs}.",
+            ours=describe(pair[0]),
+            title=title,
+            theirs=describe(pair[1]),
+        )
+        return replace(told, sentence=sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,19 +200,23 @@ def present(
 def _headline(summary: AnswerSummary, *, disagree: bool) -> str:
     total = summary.basis.checkable if summary.basis else 0
     if not total:
-        return "No claim was found that could be checked."
+        return said("No claim was found that could be checked.")
     if not summary.verified and disagree:
-        return _DISAGREE
+        return said(_DISAGREE)
     if not summary.verified:
-        return "The documents do not support an answer that may be shown."
+        return said("The documents do not support an answer that may be shown.")
     if summary.reason_code == "RELATED_ONLY":
-        return "The documents say this on the topic; it may not answer the question."
+        return said("The documents say this on the topic; it may not answer the question.")
     if summary.reason_code == "PARTLY_ANSWERED":
-        return "The documents answer one part of the question; see below what is missing."
+        return said("The documents answer one part of the question; see below what is missing.")
     if total == 1:
-        return "The one claim is verified against the documents."
-    verb = "is" if summary.verified == 1 else "are"
-    return f"{summary.verified} of {total} claims {verb} verified against the documents."
+        return said("The one claim is verified against the documents.")
+    return said_n(
+        "{n} of {total} claims is verified against the documents.",
+        "{n} of {total} claims are verified against the documents.",
+        summary.verified,
+        total=total,
+    )
 
 
 def _chip(claim: Claim, decision: Decision, record: AnswerRecord, probe: ProbeView | None) -> Chip:

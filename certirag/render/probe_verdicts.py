@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from certirag.core.claim import Claim
+from certirag.core.said import ended, said, together
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import PlantedError, PlantKind, Probe, VerificationResult
 from certirag.render.gate import Case, Finding, RenderState, decide, state_of
@@ -54,22 +55,26 @@ class ProbeView:
     @property
     def sentence(self) -> str:
         """The result in one line; what was not caught is said, never rounded away."""
-        return counted_sentence(self.planted) + (
-            f" Left out by the cap: {self.left_out}." if self.left_out else ""
-        )
+        counted = counted_sentence(self.planted)
+        if not self.left_out:
+            return counted
+        return together(counted, said("Left out by the cap: {count}.", count=self.left_out))
 
 
 def counted_sentence(planted: Sequence[PlantedView]) -> str:
     """Return "12 planted, 12 caught." with whatever was not caught."""
     if not planted:
-        return "No error could be planted."
+        return said("No error could be planted.")
     counts = Counter(view.outcome for view in planted)
-    parts = [f"{len(planted)} planted", f"{counts['caught']} caught"]
+    parts = [
+        said("{count} planted", count=len(planted)),
+        said("{count} caught", count=counts["caught"]),
+    ]
     if counts["survived"]:
-        parts.append(f"{counts['survived']} passed every rule")
+        parts.append(said("{count} passed every rule", count=counts["survived"]))
     if counts["unmeasured"]:
-        parts.append(f"{counts['unmeasured']} could not be measured")
-    return ", ".join(parts) + "."
+        parts.append(said("{count} could not be measured", count=counts["unmeasured"]))
+    return ended(together(*parts, between=", "))
 
 
 def planted_errors(case: Case) -> Finding:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from certirag.core.said import said, together
 from certirag.render.draft_text import end_line, headline_of, is_broken_off
 from certirag.render.inert import visible
 from certirag.render.judgement_text import (
@@ -99,8 +100,8 @@ def cited_by(chip: Chip, sources: Iterable[Source]) -> tuple[Source, ...]:
 
 def place_of_source(source: Source) -> str:
     """Return page and section in words, "" when there is neither: the section is from outside."""
-    page = "" if source.page is None else f"page {source.page:d}"
-    return ", ".join(part for part in (page, source.section) if part)
+    page = "" if source.page is None else said("page {page}", page=source.page)
+    return together(*(part for part in (page, source.section) if part), between=", ")
 
 
 def file_name(presentation: Presentation, suffix: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from certirag.core.said import Message
 from certirag.render.draft_text import DRAFT, draft_html, draft_lines, end_line, headline_of
 from certirag.render.inert import highlight_html, inert_html, visible
 from certirag.render.judgement_text import (
@@ -18,7 +19,9 @@ _COLOUR: Final = {
     "unverified": "#5b6470",
     "contradicted": "#b3261e",
 }
-NOTICE: Final = "Verified: retrieved evidence entails the claim under the policy. Not: it is true."
+NOTICE: Final[Message] = (
+    "Verified: retrieved evidence entails the claim under the policy. Not: it is true."
+)
 
 
 def presentation_html(presentation: Presentation) -> str:

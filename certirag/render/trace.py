@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from certirag.core.citation import Citation, CitationsRecord
 from certirag.core.policy import Policy
+from certirag.core.said import Message, said, said_n, together
 from certirag.core.verdict import VerificationResult, is_score
 from certirag.proof.certificate import FindingRecord
 from certirag.render.present import Chip, EvidenceView
@@ -22,17 +23,22 @@ STAGES: Final[tuple[Stage, ...]] = ("retrieval", "compilation", "verification", 
 _MEASURED: Final = ("sound_measurement", "isolated", "not_contradicted", "entailed")
 # Where one of these fails, a passage speaks against the claim.
 _OPPOSED: Final = ("not_contradicted", "uncontested")
-_CITED: Final = {
+_CITED: Final[dict[str, Message]] = {
     "VALID": "the cited place supports the claim",
     "WEAK": "the cited place is on its subject and supports it too little",
     "INVALID": "the cited place does not support it",
     "HALLUCINATED": "what is cited does not exist",
 }
-_CORRECTED: Final = {
+_CORRECTED: Final[dict[str, Message]] = {
     "KEEP": "kept",
     "REPLACE": "replaced",
     "REMOVE": "removed",
     "ADD_ALTERNATE": "added",
+}
+CHECKED_AS: Final[dict[str, Message]] = {
+    "HIGH": "Checked as a claim of high confidence.",
+    "MEDIUM": "Checked as a claim of medium confidence.",
+    "LOW": "Checked as a claim of low confidence.",
 }
 MOST_CITED: Final = 8
 
@@ -83,17 +89,17 @@ def failure_of(chip: Chip) -> Failure | None:
     if "well_formed" in failed:
         return Failure("compilation", failed["well_formed"])
     if result is None or result.error or result.label == "error":
-        words = "the record holds no single measurement of it"
+        words = said("the record holds no single measurement of it")
         return Failure("verification", failed.get("sound_measurement", words))
     if not result.all_scores:
-        return Failure("retrieval", "no passage was found to compare it with")
+        return Failure("retrieval", said("no passage was found to compare it with"))
     unsound = failed.keys() & set(_MEASURED) - {"entailed"}
     if "entailed" in failed and not unsound and _off_subject(result):
-        return Failure("retrieval", "no passage that was found is on its subject")
+        return Failure("retrieval", said("no passage that was found is on its subject"))
     if failed.keys() & {"sound_measurement", "isolated", "entailed"}:
         first = next(rule for rule in _MEASURED if rule in failed)
         return Failure("verification", failed[first])
-    return Failure("policy", next(iter(failed.values()), "no rule passed it"))
+    return Failure("policy", next(iter(failed.values()), said("no rule passed it")))
 
 
 def stages_of(chip: Chip, policy: Policy) -> dict[Stage, tuple[str, ...]]:
@@ -129,8 +135,10 @@ def way_of(chip: Chip, cited: CitationsRecord | None) -> tuple[Stop, ...]:
     documents = _numbered([Entry(v.chunk.source.title or v.chunk.doc_id, _where(v)) for v in views])
     lost = 0 if chip.result is None else len(chip.result.best_evidence) - len(attached)
     if lost > 0:
-        passages.append(Entry("", f"{lost} chosen, and not in the record as quoted"))
-    nothing = "no passage" if chip.result is not None else "the record does not tell"
+        passages.append(
+            Entry("", said("{lost} chosen, and not in the record as quoted", lost=lost))
+        )
+    nothing = said("no passage") if chip.result is not None else said("the record does not tell")
     stops = (
         Stop("claim", (Entry(chip.text, ""),)),
         Stop("citation", citations),
@@ -151,65 +159,85 @@ def _off_subject(result: VerificationResult) -> bool:
 def _retrieved(chip: Chip) -> Iterator[str]:
     result = chip.result
     if result is None:
-        yield "The record holds no single measurement, so it does not tell what was found."
+        yield said("The record holds no single measurement, so it does not tell what was found.")
         return
     passages = {score.chunk_id for score in result.all_scores}
     if passages:
-        yield f"{_count(len(result.all_scores), 'sentence')} of {_count(len(passages), 'passage')} compared."
+        yield said(
+            "{sentences} of {passages} compared.",
+            sentences=_sentences(len(result.all_scores)),
+            passages=said_n("{n} passage", "{n} passages", len(passages)),
+        )
     else:
-        yield "No passage was compared."
+        yield said("No passage was compared.")
     ranks = {view.chunk.chunk_id: _found(view) for view in chip.evidence if view.attached}
     if ranks:
-        yield f"Chosen: {'; '.join(ranks.values())}."
+        yield said("Chosen: {ranks}.", ranks=together(*ranks.values(), between="; "))
     if _off_subject(result) and passages:
-        yield "None is on its subject, says the verdict on record."
+        yield said("None is on its subject, says the verdict on record.")
     if result.pairs_dropped:
-        yield f"A limit left {_count(result.pairs_dropped, 'sentence')} uncompared."
+        yield said(
+            "A limit left {sentences} uncompared.", sentences=_sentences(result.pairs_dropped)
+        )
 
 
 def _compiled(chip: Chip) -> Iterator[str]:
     form = [finding for finding in chip.findings if finding.rule == "well_formed"]
     yield from (f"{finding.reason}." for finding in form)
-    yield f"Read as: {chip.claim.type.replace('_', ' ')}."
+    yield said("Read as: {kind}.", kind=chip.claim.type.replace("_", " "))
     if chip.claim.supplied:
-        yield f"Added so that it stands alone: {', '.join(chip.claim.supplied)}."
+        yield said("Added so that it stands alone: {words}.", words=", ".join(chip.claim.supplied))
 
 
 def _measured(chip: Chip, policy: Policy) -> Iterator[str]:
     result = chip.result
     if result is None:
-        yield "Not measured."
+        yield said("Not measured.")
         return
     if result.error:
-        yield f"The verifier did not answer: {result.error}."
+        yield said("The verifier did not answer: {error}.", error=result.error)
     if is_score(result.score):
-        yield f"The evidence entails it with {result.score:.2f}; {policy.tau_entail:.2f} is needed."
+        yield said(
+            "The evidence entails it with {score:.2f}; {needed:.2f} is needed.",
+            score=result.score,
+            needed=policy.tau_entail,
+        )
     else:
-        yield "There is no sound entailment score."
+        yield said("There is no sound entailment score.")
     alone = _most([score.entailed for score in result.all_scores])
     against = _most([score.contradicted for score in result.all_scores])
     if alone is not None:
-        yield f"Best sentence alone: {alone:.2f}."
+        yield said("Best sentence alone: {score:.2f}.", score=alone)
     if against is not None:
-        yield f"Highest contradiction: {against:.2f}; the limit is {policy.tau_contradict:.2f}."
-    chosen = _count(len(result.best_evidence), "sentence")
-    yield f"Chosen as evidence: {chosen} of {len(result.all_scores)}."
+        yield said(
+            "Highest contradiction: {score:.2f}; the limit is {limit:.2f}.",
+            score=against,
+            limit=policy.tau_contradict,
+        )
+    yield said(
+        "Chosen as evidence: {sentences} of {total}.",
+        sentences=_sentences(len(result.best_evidence)),
+        total=len(result.all_scores),
+    )
     if result.depth:
-        yield f"Checked as a claim of {result.depth.lower()} confidence."
+        yield said(CHECKED_AS[result.depth])
 
 
 def _citations(claim_id: str, cited: CitationsRecord | None) -> tuple[Entry, ...]:
     if cited is None:
         return ()
     own = [citation for citation in cited.citations if citation.claim_id == claim_id]
-    entries = [Entry(_mark(one), "; ".join(_judged(one, cited))) for one in own]
+    entries = [Entry(_mark(one), together(*_judged(one, cited), between="; ")) for one in own]
     entries += [
-        Entry(_mark(one.new), f"{_CORRECTED[one.kind]}: {one.reason}")
+        Entry(_mark(one.new), together(said(_CORRECTED[one.kind]), one.reason, between=": "))
         for one in cited.corrections
         if one.claim_id == claim_id and one.old is None and one.new is not None
     ]
     more = len(entries) - MOST_CITED
-    return (*entries[:MOST_CITED], *([Entry("", f"{more} more")] if more > 0 else []))
+    return (
+        *entries[:MOST_CITED],
+        *([Entry("", said("{more} more", more=more))] if more > 0 else []),
+    )
 
 
 def _mark(citation: Citation) -> str:
@@ -217,19 +245,25 @@ def _mark(citation: Citation) -> str:
 
 
 def _judged(citation: Citation, cited: CitationsRecord) -> Iterator[str]:
-    yield from (_CITED[one.verdict] for one in cited.judgements if one.citation == citation)
-    yield from (_CORRECTED[one.kind] for one in cited.corrections if one.old == citation)
+    yield from (said(_CITED[one.verdict]) for one in cited.judgements if one.citation == citation)
+    yield from (said(_CORRECTED[one.kind]) for one in cited.corrections if one.old == citation)
 
 
 def _found(view: EvidenceView) -> str:
     rank = view.chunk.retrieval.rank
-    return "found for this claim alone" if rank is None else f"rank {rank} for the question"
+    if rank is None:
+        return said("found for this claim alone")
+    return said("rank {rank} for the question", rank=rank)
 
 
 def _said_of(view: EvidenceView) -> str:
-    said = [("entailment", view.score.entailed), ("contradiction", view.score.contradicted)]
-    scores = [f"{name} {value:.2f}" for name, value in said if _sound(value) is not None]
-    return ", ".join([_found(view), *scores, "chosen" if view.attached else "not chosen"])
+    scores = []
+    if _sound(view.score.entailed) is not None:
+        scores.append(said("entailment {score:.2f}", score=view.score.entailed))
+    if _sound(view.score.contradicted) is not None:
+        scores.append(said("contradiction {score:.2f}", score=view.score.contradicted))
+    chosen = said("chosen") if view.attached else said("not chosen")
+    return together(_found(view), *scores, chosen, between=", ")
 
 
 def _numbered(entries: list[Entry]) -> list[Entry]:
@@ -237,7 +271,8 @@ def _numbered(entries: list[Entry]) -> list[Entry]:
     if len(entries) < 2:
         return entries
     return [
-        Entry(text, f"{n}: {note}" if note else f"{n}") for n, (text, note) in enumerate(entries, 1)
+        Entry(text, together(f"{n}", note, between=": ") if note else f"{n}")
+        for n, (text, note) in enumerate(entries, 1)
     ]
 
 
@@ -251,13 +286,13 @@ def _sound(value: float | None) -> float | None:
 
 def _where(view: EvidenceView) -> str:
     source = view.chunk.source
-    page = "" if source.page is None else f"page {source.page}"
-    return ", ".join(part for part in (page, source.section) if part)
+    page = "" if source.page is None else said("page {page}", page=source.page)
+    return together(*(part for part in (page, source.section) if part), between=", ")
 
 
 def _most(values: Sequence[float | None]) -> float | None:
     return max((v for v in map(_sound, values) if v is not None), default=None)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _sentences(number: int) -> str:
+    return said_n("{n} sentence", "{n} sentences", number)

@@ -11,32 +11,37 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
+from certirag.core.said import Message, said
 from certirag.render.inert import shortened
+from certirag.render.recorded import INSIDE, MAX_REASON, OURS, SLOT, reader, restated
 
-_STATED: Final = "A passage that states all of it would make it verifiable."
-_FIGURE: Final = (
+_STATED: Final[Message] = "A passage that states all of it would make it verifiable."
+_FIGURE: Final[Message] = (
     "With the figure that a passage gives, of the same thing and time, it could be verified."
 )
-_NAMED: Final = "A passage that says this of the same name would make it verifiable."
-_AGREE: Final = (
+_NAMED: Final[Message] = "A passage that says this of the same name would make it verifiable."
+_AGREE: Final[Message] = (
     "It could be verified once the documents agree: where one is outdated, take it out or let it "
     "say that it is superseded."
 )
-_OTHERWISE: Final = (
+_OTHERWISE: Final[Message] = (
     "Worded as that passage has it, it could be verified; if the passage is outdated, take its "
     "document out."
 )
-_WORDED: Final = "Worded as one statement that stands on its own, it could be checked."
-_SHORTER: Final = "A shorter statement, over shorter passages, could be checked."
-_AGAIN: Final = "Nothing was found out about it: ask again, and it is checked anew."
-_ORIGINALS: Final = "Ask again over the documents themselves: this record does not bear it out."
-_SECOND: Final = "A further passage that supports it would make it verifiable."
-_LIMITS: Final = "A passage that states such limits itself would make it verifiable."
-_ITSELF: Final = "A passage that says it without the help of its title would make it verifiable."
-_TESTED: Final = "A passage that says it in nearly the same words may stand this test."
+_WORDED: Final[Message] = "Worded as one statement that stands on its own, it could be checked."
+_SHORTER: Final[Message] = "A shorter statement, over shorter passages, could be checked."
+_AGAIN: Final[Message] = "Nothing was found out about it: ask again, and it is checked anew."
+_ORIGINALS: Final[Message] = (
+    "Ask again over the documents themselves: this record does not bear it out."
+)
+_SECOND: Final[Message] = "A further passage that supports it would make it verifiable."
+_LIMITS: Final[Message] = "A passage that states such limits itself would make it verifiable."
+_ITSELF: Final[Message] = (
+    "A passage that says it without the help of its title would make it verifiable."
+)
+_TESTED: Final[Message] = "A passage that says it in nearly the same words may stand this test."
 
 # Of several failed rules, the one that tells a reader most; a low score comes along with each.
 _TELLING: Final = (
@@ -52,13 +57,11 @@ _TELLING: Final = (
     "entailed",
     "load_bearing",
 )
-MAX_REASON: Final = 4_000  # characters: to read a longer one could take seconds
-_SLOT: Final = re.compile(r"\{(\w+)\}")
 
 ALL_PASSED: Final = "every rule passed"
 NOT_NAMED: Final = "the evidence does not name "
 # One row a kind: what is recorded, the sentence, what would make it verifiable ("": it passed).
-Row = tuple[str, str, str]
+Row = tuple[str, Message, Message]
 _ANY: Final[tuple[Row, ...]] = (
     ("this rule is unknown here, so it cannot pass", "It falls under a rule that is unknown here.", _AGAIN),
     ("the rule broke ({fault}); no pass", "One of the checks broke off, so it counts as not passed.", _AGAIN),
@@ -272,7 +275,7 @@ _ROWS: Final[dict[str, tuple[Row, ...]]] = {
     ),
 }  # fmt: skip
 # What a failure of a rule says where no row knows the reason.
-_GENERAL: Final[dict[str, tuple[str, str]]] = {
+_GENERAL: Final[dict[str, tuple[Message, Message]]] = {
     "evidence": ("A passage given for it does not stand in the documents as the record says.", _ORIGINALS),
     "entailed": ("The closest passage does not support it enough.", _STATED),
     "not_contradicted": ("A passage says otherwise.", _OTHERWISE),
@@ -286,8 +289,8 @@ _GENERAL: Final[dict[str, tuple[str, str]]] = {
     "planted_errors": ("It did not stand the test with planted errors.", _TESTED),
     "nearest": ("it was not enough for an answer", _STATED),
 }  # fmt: skip
-_UNKNOWN: Final = ("One of the checks did not pass.", _AGAIN)
-_PASSED: Final = "It passed this check."
+_UNKNOWN: Final[tuple[Message, Message]] = ("One of the checks did not pass.", _AGAIN)
+_PASSED: Final[Message] = "It passed this check."
 # The one passage is scored too low; behind the colon stands what the verifier noted of it.
 _LOW: Final = re.compile(
     r"(the closest passage supports it with [0-9.]+; [0-9.]+ is needed)(?:: (.*))?", re.S
@@ -313,11 +316,11 @@ def why(
     low = _LOW.fullmatch(reason) if rule == "entailed" and len(reason) <= MAX_REASON else None
     if low and low[2] and not passed:
         return _said(_NOTES, low[2], titles) or why(rule, low[1])
-    said = _said((*_ROWS.get(rule, ()), *_ANY), reason, titles)
+    found = _said((*_ROWS.get(rule, ()), *_ANY), reason, titles)
     if passed:
-        fits = said is not None and (not said.mend or rule == "class_minimum")
-        return Why(said.sentence if said and fits else _PASSED, "")
-    return said if said and said.mend else Why(*_GENERAL.get(rule, _UNKNOWN))
+        fits = found is not None and (not found.mend or rule == "class_minimum")
+        return Why(found.sentence if found and fits else said(_PASSED), "")
+    return found if found and found.mend else Why(*map(said, _GENERAL.get(rule, _UNKNOWN)))
 
 
 def why_any(reason: str, *, titles: Collection[str]) -> Why:
@@ -325,7 +328,7 @@ def why_any(reason: str, *, titles: Collection[str]) -> Why:
     for rule, rows in _ROWS.items():
         if _said(rows, reason, titles) or (rule == "entailed" and is_low(reason)):
             return why(rule, reason, passed=reason == ALL_PASSED, titles=titles)
-    return Why(*_UNKNOWN)
+    return Why(*map(said, _UNKNOWN))
 
 
 def is_low(reason: str) -> bool:
@@ -348,24 +351,18 @@ def _said(rows: Sequence[Row], reason: str, titles: Collection[str] | None = Non
     if len(reason) > MAX_REASON:
         return None
     for recorded, sentence, mend in rows:
-        found = _reader(recorded).fullmatch(reason)
+        found = reader(recorded).fullmatch(reason)
         if found is None:
             continue
         slots = found.groupdict()
         # An empty name or quotation would say nothing: then the rule's general sentence does.
         named = titles is None or slots.get("title") is None or slots["title"] in titles
         if named and all(value.strip() for value in slots.values()):
-            parts = _SLOT.split(sentence)
-            said = "".join(shortened(slots[p]) if at % 2 else p for at, p in enumerate(parts))
-            return Why(said[:1].upper() + said[1:] if sentence.endswith(".") else said, mend)
+            places = SLOT.findall(sentence)
+            filled = {place: shortened(slots[place]) for place in places}
+            if sentence.startswith("{") and sentence.endswith("."):
+                filled[places[0]] = filled[places[0]][:1].upper() + filled[places[0]][1:]
+            # Words of claims and documents are quoted as they are; these slots hold none.
+            filled |= {p: restated(filled[p], INSIDE) for p in OURS & filled.keys()}
+            return Why(said(sentence, **filled), said(mend) if mend else "")
     return None
-
-
-@cache
-def _reader(recorded: str) -> re.Pattern[str]:
-    """Return what reads a recorded reason of this shape; each slot takes any text."""
-    parts = _SLOT.split(recorded)
-    shape = "".join(
-        f"(?P<{part}>.*)" if at % 2 else re.escape(part) for at, part in enumerate(parts)
-    )
-    return re.compile(shape, re.DOTALL)

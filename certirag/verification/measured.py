@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from certirag.core.generation import ModelIdentity
 from certirag.core.policy import LEAST_TAU_ENTAIL, Policy
+from certirag.core.said import said, said_n
 from certirag.errors import CertificateError, ModelError, PolicyError
 from certirag.proof.envelope import strict_json
 from certirag.verification.clopper_pearson import exact_interval
@@ -29,7 +30,6 @@ from certirag.verification.clopper_pearson import exact_interval
 VERSION: Final = 2
 _READ: Final = (1, VERSION)  # version 1 has no thresholds
 CONFIDENCE: Final = 0.95
-NOT_YOURS: Final = "Not measured on your documents."
 _LONGEST: Final = 200
 _SHA256_LENGTH: Final = 64
 
@@ -61,7 +61,7 @@ class AtThreshold:
     @property
     def at_most(self) -> str:
         """The share `upper` in words, rounded up."""
-        return "no badge" if self.upper is None else _percent(self.upper, down=False)
+        return said("no badge") if self.upper is None else _percent(self.upper, down=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,23 @@ class Measurement:
 
     def sentence_at(self, at: AtThreshold) -> str:
         """What was measured *at* a threshold, in words: wrong badges and true statements."""
-        wrong = "no badge"
+        wrong = said("no badge")
         if at.badges:
-            wrong = f"{at.wrong:,} of {at.badges:,} badges wrong (95 % interval up to {at.at_most})"
-        covered = f"{at.covered:,} of {self.true_rows:,} true statements with a badge"
-        return f"At {at.tau_entail:.2f}, on {self.set_name}: {wrong}; {covered}."
+            wrong = said(
+                "{wrong:,} of {badges:,} badges wrong (95 % interval up to {most})",
+                wrong=at.wrong,
+                badges=at.badges,
+                most=at.at_most,
+            )
+        return said(
+            "At {value:.2f}, on {name}: {wrong}; {covered:,} of {whole:,} true statements with a "
+            "badge.",
+            value=at.tau_entail,
+            name=self.set_name,
+            wrong=wrong,
+            covered=at.covered,
+            whole=self.true_rows,
+        )
 
     def interval(self) -> tuple[float, float]:
         """Return the exact 95 % interval of the share of wrong badges."""
@@ -139,11 +151,16 @@ class Measurement:
     def sentence(self) -> str:
         """The figure in words, with its interval and what it does not cover."""
         low, high = self.interval()
-        verb = "was" if self.wrong == 1 else "were"
-        return (
-            f"Under this policy {self.wrong:,} of {self.badges:,} badges {verb} wrong on "
-            f"{self.set_name} (95 % interval: {_percent(low, down=True)} to "
-            f"{_percent(high, down=False)}). {NOT_YOURS}"
+        return said_n(
+            "Under this policy {n:,} of {badges:,} badges was wrong on {name} "
+            "(95 % interval: {low} to {high}). Not measured on your documents.",
+            "Under this policy {n:,} of {badges:,} badges were wrong on {name} "
+            "(95 % interval: {low} to {high}). Not measured on your documents.",
+            self.wrong,
+            badges=self.badges,
+            name=self.set_name,
+            low=_percent(low, down=True),
+            high=_percent(high, down=False),
         )
 
 

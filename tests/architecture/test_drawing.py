@@ -6,10 +6,13 @@ import ast
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
 
 import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+
+from certirag.render.badge import _WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [
@@ -59,6 +62,7 @@ SAFE = LAYOUT | {
     "selectbox",
     "set_page_config",
     "slider",
+    "spinner",
     "status",
     "subheader",
     "text_area",
@@ -94,6 +98,8 @@ UNREAD = {
     "width",
     "wrap",
 }
+# The word of a badge in any language but English, which the prose of the contract explains.
+BADGE_WORDS = sorted({word["verified"].casefold() for word in _WORDS.values()})
 # A select box shows its options letter by letter; technique: no directive works there.
 LITERAL_OPTIONS = {"selectbox": {"options", "format_func"}}
 
@@ -163,7 +169,7 @@ def _words(path: Path, tree: ast.Module) -> list[str]:
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
-    refused = ["-badge[", ":material/", "unsafe_allow"]
+    refused = ["-badge[", ":material/", "unsafe_allow", *BADGE_WORDS]
     if path.name != PROSE:
         refused.append("verified")
     found = [
@@ -196,7 +202,13 @@ def _call(path: Path, tree: ast.Module, call: ast.Call, name: str) -> list[str]:
     read = [] if name in LAYOUT - {"Page"} else list(call.args)
     if literal:
         read = read[:1]
-    read += [k.value for k in call.keywords if k.arg not in UNREAD | literal]
+    read += [
+        k.value
+        for k in call.keywords
+        if k.arg not in UNREAD | literal
+        # What it translates are the options, which are looked at themselves.
+        and not (k.arg == "format_func" and ast.unparse(k.value) == "tr")
+    ]
     return [
         f"{where}: st.{name} draws {ast.unparse(argument)}"
         for argument in read
@@ -242,11 +254,27 @@ def _constant(tree: ast.Module, node: ast.expr) -> bool:
             return spec in {"d", ".2f"}  # a text in its place is an error, not a label
         case ast.FormattedValue(value=value, format_spec=None):
             return _constant(tree, value)
-        case ast.Attribute(attr="label", value=ast.Attribute(attr="badge")):
-            return True  # the gate's own three words
+        case ast.Call(func=ast.Attribute(attr="label_in", value=ast.Attribute(attr="badge"))):
+            return ast.unparse(node.args[0]) == "language()"  # the gate's own three words
+        case ast.Call(func=ast.Name(id="tr" | "trn")):
+            return _translated(tree, node)
         case ast.Call(func=ast.Attribute(attr="Page")):
             return True  # checked as a call of its own
     return False
+
+
+def _translated(tree: ast.Module, call: ast.Call) -> bool:
+    """Say whether *call* translates a constant of ours, with nothing but numbers put into it."""
+    plural = ast.unparse(call.func) == "trn"
+    messages = call.args[:2] if plural else call.args
+    if not all(_constant(tree, message) for message in messages):
+        return False
+    if not (call.keywords or plural):
+        return True
+    if not all(isinstance(message, ast.Constant) for message in messages):
+        return False
+    fields = [f for m in messages for f in Formatter().parse(m.value) if f[1] is not None]
+    return all(spec in {"d", ".2f"} for _, _, spec, _ in fields)  # a text there is an error
 
 
 def _literal_name(tree: ast.Module, name: str) -> bool:
@@ -323,6 +351,12 @@ BAD = {
     "exception": "st.exception(error)",
     "toast": "st.toast(message)",
     "fake badge": "st.caption('All Verified')",
+    "fake badge in German": "st.caption('Alles belegt')",
+    "translated text from outside": "st.caption(tr(title))",
+    "text in a translated message": "st.caption(tr('Title {title}', title=title))",
+    "text in a plural": "st.caption(trn('{n:d} {x}', '{n:d} {x}', 2, x=title))",
+    "another translated label": "st.segmented_control('Show', ['a'], format_func=label)",
+    "label of something else": "st.button(chip.label_in(language()))",
     "badge directive": "st.caption(':green-badge[x]')",
     "material icon": "st.button('Go', icon=':material/check:')",
     "unsafe html": "st.markdown('x', unsafe_allow_html=True)",

@@ -111,6 +111,13 @@ def test_nothing_unseen_remains(text: str) -> None:
         "C0ntradicted",
         "Contradicted",
         "Unverified",
+        "Belegt",
+        "BELEGT",
+        "Be1egt",
+        "B e l e g t",
+        "Bеlegt",
+        "Unbelegt",
+        "Widersprochen",
     ],
 )
 def test_a_status_word_is_bracketed_and_reported(word: str) -> None:
@@ -123,6 +130,7 @@ def test_a_status_word_is_bracketed_and_reported(word: str) -> None:
     "text",
     [
         "The lab verified the samples.",
+        "Das ist belegt, die Belege stehen im Anhang; belegte Zimmer.",
         "27 days of leave",
         "naïve café",
         "Ελλάδα",

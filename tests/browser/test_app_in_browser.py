@@ -33,6 +33,13 @@ PAGES = {
     "contract": "Trust contract",
     "document": "Document",
 }
+GERMAN = {
+    "": "Fragen",
+    "draft": "Entwurf prüfen",
+    "corpus": "Sammlung",
+    "contract": "Vertrauensvertrag",
+    "document": "Dokument",
+}
 PER_FILE = 8
 SESSION_CORPUS = "Your documents (this session only)"
 
@@ -110,6 +117,40 @@ def test_each_page_opens_and_asks_nothing_foreign(visit, app, path, title) -> No
         wide = "document.querySelector('[data-testid=stMain]').scrollWidth"
         assert visited.page.evaluate(wide) <= width
         assert visited.page.locator("[data-testid='stException']").count() == 0
+
+
+@pytest.mark.parametrize(("path", "title"), GERMAN.items())
+def test_each_page_fits_a_narrow_screen_in_german(visit, app, path, title) -> None:
+    """Long words break no page, and the address keeps the language over a reload."""
+    page = visit(f"{app}/{path}?lang=de", width=390).page
+    for _ in range(2):
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        page.wait_for_timeout(1500)
+        wide = "document.querySelector('[data-testid=stMain]').scrollWidth"
+        assert page.evaluate(wide) <= 390
+        assert "lang=de" in page.url
+        page.reload()
+
+
+def test_what_is_chosen_stays_chosen_in_another_language(visit, app) -> None:
+    """Mode, corpus and answer are the same ones; words and badges are said anew."""
+    page = visit(f"{app}/?lang=de&mode=mixed").page
+    _choose_corpus(page, "Firmenhandbuch")
+    page.get_by_role("button", name="Frage 1 stellen").click()
+    page.get_by_text("Audit-JSON herunterladen").wait_for()
+    expect(page.locator(CHIP).first).to_contain_text("✅ Belegt · Aussage 1")
+    trace = page.get_by_text("Trace ").inner_text()
+    page.get_by_role("radio", name="en", exact=True).click()
+    page.get_by_text("Download audit JSON").wait_for()
+    expect(page.locator(CHIP).first).to_contain_text("✅ Verified · claim 1")
+    chosen = page.locator('[data-testid="stSelectbox"] input').first
+    expect(chosen).to_have_value("Company policy handbook")
+    expect(page.get_by_role("radio", name="mixed")).to_be_checked()
+    assert page.get_by_text("Trace ").inner_text() == trace
+    assert "mode=mixed" in page.url
+    assert "lang=" not in page.url
+    page.get_by_role("link", name="Corpus").first.click()
+    expect(page.get_by_role("heading", name="Corpus", exact=True)).to_be_visible()
 
 
 def test_headers_are_on_every_response(app) -> None:

@@ -440,7 +440,7 @@ def test_the_page_can_be_taken_away(log, open_page, monkeypatch) -> None:
     at = open_page("audit", trace=f"{2:032x}")
     assert [info.value for info in at.info] == ["This server has no audit page."]
     assert "Question" not in html_of(at)
-    assert not at.get("segmented_control")
+    assert "audit-view" not in [control.key for control in at.segmented_control]
     monkeypatch.setenv("CERTIRAG_MAX_CLAIMS", "many")
     assert not services.offers_audit()
 

@@ -68,11 +68,11 @@ def test_the_claims_of_one_stage_are_shown_alone(open_page) -> None:
     assert "No claim failed at this stage." in captions_of(at)
 
 
-def _times(at) -> list[list[str]]:
-    """Return the cells of the table of times, row by row; [] where there is none."""
-    tables = [e.proto.body for e in at.get("html") if '<th scope="col">Share</th>' in e.proto.body]
+def _times(at, last: str = "Share") -> list[list[str]]:
+    """Return the cells of the table of times, its *last* column so named, row by row, or []."""
+    tables = [e.proto.body for e in at.get("html") if f'scope="col">{last}</th>' in e.proto.body]
     return [
-        [cell.split("</span>")[0].split(">")[-1] for cell in row.split("<td>")[1:]]
+        [cell.split("</span>")[0].split(">")[-1] for cell in row.split("<td ")[1:]]
         for table in tables
         for row in table.split("<tr>")[2:]
     ]
@@ -115,6 +115,12 @@ def test_each_stage_has_its_time_on_the_page_that_asked(open_page, stage, monkey
     assert pickle.dumps(at.session_state["stage_times"])
     at.run()
     assert len(_times(at)) == 5
+    at.segmented_control(key="lang").set_value("de").run()
+    assert _times(at, "Anteil")[1:4] == [
+        ["Auswahl der Sätze", "0.6 s", "22 %"],
+        ["Prüfung der Aussagen", "1.9 s", "67 %"],
+        ["Entscheidung und Aufzeichnung", "unter 0.1 s", "unter 1 %"],
+    ]
 
 
 def test_a_checked_draft_has_its_own_stages(open_page, stage, monkeypatch) -> None:
