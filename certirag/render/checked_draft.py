@@ -19,6 +19,7 @@ from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord
+from certirag.quantities.against import figure_against
 from certirag.quantities.compare import describe
 from certirag.render.abstain import (
     MAX_LINES,
@@ -29,7 +30,6 @@ from certirag.render.abstain import (
 )
 from certirag.render.badge import Badge, badge_of
 from certirag.render.closest import whole_span
-from certirag.render.differences import figure_against
 from certirag.render.gate import Decision
 from certirag.render.inert import shortened
 from certirag.text.word_classes import ANAPHORS, CONJUNCTIONS, DETERMINERS, PERSONAL
