@@ -20,6 +20,7 @@ from certirag.core.said import ended, said, said_n, together
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord
+from certirag.quantities.against import figure_against
 from certirag.quantities.compare import describe
 from certirag.render.abstain import (
     MAX_LINES,
@@ -30,7 +31,6 @@ from certirag.render.abstain import (
 )
 from certirag.render.badge import Badge, badge_of
 from certirag.render.closest import whole_span
-from certirag.render.differences import figure_against
 from certirag.render.gate import Decision
 from certirag.render.inert import shortened
 from certirag.text.word_classes import ANAPHORS, CONJUNCTIONS, DETERMINERS, PERSONAL

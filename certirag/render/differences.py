@@ -7,17 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from certirag.core.claim import Quantity
-from certirag.quantities.compare import same_dimension, same_value
+from certirag.quantities.against import MAX_FIGURES, MAX_LENGTH, can_replace, stands_in
 from certirag.quantities.figured_sentence import Sentence, read_sentence
 from certirag.text.word_classes import DEFINITE
 
 _ARTICLES: Final = DEFINITE | {"a", "an"}  # they only point at the word behind them
 _WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*")
-# A number or a measure may be of anything: only one of the same unit stands against it.
-_LOOSE: Final = frozenset({"number", "measure"})
-MAX_LENGTH: Final = 6_000  # characters of one text; in a longer one nothing is marked
-MAX_FIGURES: Final = 60  # likewise
 Place = tuple[int, int]
 Words = list[tuple[str, Place]]
 
@@ -43,9 +38,9 @@ def differences(claim: str, passage: str) -> Differences:
     ours, theirs = read_sentence(claim), read_sentence(passage)
     if max(len(ours.quantities), len(theirs.quantities)) > MAX_FIGURES:
         return Differences()
-    wrong = [one for one in ours.quantities if not _stands_in(one, theirs)]
-    others = [one for one in theirs.quantities if not _stands_in(one, ours)]
-    against = [one for one in others if any(_can_replace(one, lone) for lone in wrong)]
+    wrong = [one for one in ours.quantities if not stands_in(one, theirs)]
+    others = [one for one in theirs.quantities if not stands_in(one, ours)]
+    against = [one for one in others if any(can_replace(one, lone) for lone in wrong)]
     said = {word for word, _ in _words(passage)}
     names = [place for place in _names(ours) if claim[slice(*place)].casefold() not in said]
     known = {word for word, _ in _words(claim)}
@@ -95,21 +90,6 @@ def contrast(one: str, other: str) -> tuple[tuple[Place, ...], tuple[Place, ...]
     return figures if any(figures) else words_against(one, other)
 
 
-def figure_against(claim: str, passage: str) -> tuple[Quantity, Quantity] | None:
-    """Return the claim's one wrong figure and the one of *passage* that can stand for it, or None."""
-    if max(len(claim), len(passage)) > MAX_LENGTH:
-        return None
-    ours, theirs = read_sentence(claim), read_sentence(passage)
-    if max(len(ours.quantities), len(theirs.quantities)) > MAX_FIGURES:
-        return None
-    wrong = [one for one in ours.quantities if not _stands_in(one, theirs)]
-    if len(wrong) != 1:
-        return None
-    others = [one for one in theirs.quantities if not _stands_in(one, ours)]
-    alike = [one for one in others if _can_replace(one, wrong[0])]
-    return (wrong[0], alike[0]) if len(alike) == 1 else None
-
-
 def lone_name(claim: str, passage: str) -> str:
     """Return the first name of *claim*, whole, that *passage* does not hold, or ""."""
     if max(len(claim), len(passage)) > MAX_LENGTH:
@@ -136,21 +116,6 @@ def words_of(text: str) -> frozenset[str]:
 def _lone(words: Words, others: Words) -> tuple[Place, ...]:
     said = {word for word, _ in others} | _ARTICLES
     return tuple(place for word, place in words if word not in said)
-
-
-def _stands_in(figure: Quantity, other: Sentence) -> bool:
-    return any(_same(figure, one) for one in other.quantities)
-
-
-def _same(one: Quantity, other: Quantity) -> bool:
-    if one.kind != other.kind or one.qualifier != other.qualifier:
-        return False
-    rates = one.unit.partition("/")[2] == other.unit.partition("/")[2]
-    return same_value(one, other) and rates
-
-
-def _can_replace(one: Quantity, other: Quantity) -> bool:
-    return one.kind == other.kind and (one.kind not in _LOOSE or same_dimension(one, other))
 
 
 def _words(text: str) -> Words:

@@ -19,13 +19,14 @@ from certirag.core.said import Message, said, said_n
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import SpanScore, VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord, AnswerSummary, FindingRecord, open_export
+from certirag.quantities.against import figure_against
 from certirag.quantities.compare import describe
 from certirag.render.abstain import Grounds, missing_lines, with_suggestions
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
 from certirag.render.checked_draft import CheckedDraft, checked_draft
 from certirag.render.conflicts import Conflict, conflicts
-from certirag.render.differences import figure_against, lone_name
+from certirag.render.differences import lone_name
 from certirag.render.gate import Decision, RenderState, state_of
 from certirag.render.inert import shortened
 from certirag.render.probe_verdicts import PlantedView, ProbeView, probe_view

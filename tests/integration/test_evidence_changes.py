@@ -99,6 +99,18 @@ def test_documents_that_disagree_take_each_others_badge(bench: Bench) -> None:
     assert both != "VERIFIED"
 
 
+def test_documents_that_disagree_contest_a_claim_in_other_words(bench: Bench) -> None:
+    """Each says it with more words than the claim, so that the claim copies neither."""
+    one = "A lost or stolen laptop must be reported to the service desk within {} hours."
+    documents = {
+        "one": f"# Security\n\n{one.format(4)}\n",
+        "two": f"# Incidents\n\n{one.format(24)}\n",
+    }
+    for hours in (4, 24):
+        claim = f"A lost or stolen laptop must be reported within {hours} hours."
+        assert _check(bench, claim, **documents) != "VERIFIED"
+
+
 def test_a_superseded_document_neither_supports_nor_opposes(bench: Bench) -> None:
     """The old version is kept out of evidence, so the current figure keeps its badge."""
     claim = "Employees receive 27 days of leave."

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from builders import hostile_strings
 
+from certirag.quantities.against import MAX_LENGTH, figure_against, with_figure_of
 from certirag.render import highlight_html
 from certirag.render.differences import (
-    MAX_LENGTH,
     Differences,
     contrast,
     differences,
-    figure_against,
     lone_name,
 )
 
@@ -120,3 +119,25 @@ def test_marks_of_hostile_sides_lie_in_their_text(name, text) -> None:
     other = f"{text} 30 days"
     for side, places in zip((text, other), contrast(text, other), strict=True):
         assert all(0 <= start < end <= len(side) for start, end in places), name
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "turned"),
+    [
+        (
+            "A lost laptop must be reported within 4 hours.",
+            "A lost laptop must be reported to the desk within 24 hours.",
+            "A lost laptop must be reported within 24 hours.",
+        ),
+        ("Entry costs €12.", "Entry costs €12 for adults and €6 for children.", ""),  # it has it
+        ("Staff receive 30 days.", "Staff receive at least 27 days.", ""),  # another bound
+        ("It opened in 2019.", "It opened in 2021.", ""),  # both may be right of two days
+        ("Staff receive 30 days and €50.", "Staff receive 27 days and €40.", ""),  # two differ
+        ("Staff receive 30 days.", "Staff receive €40.", ""),  # nothing of its kind
+    ],
+)
+def test_a_claim_is_told_with_the_figure_of_a_passage(
+    claim: str, passage: str, turned: str
+) -> None:
+    """Where one amount of the claim, and of its kind one of the passage, stands against the other."""
+    assert with_figure_of(claim, passage) == turned

@@ -223,3 +223,27 @@ def test_an_unsound_band_is_refused(low: float, high: float) -> None:
     """A band that is empty, beyond [0, 1] or no number is an InputError."""
     with pytest.raises(InputError, match="band"):
         CascadeVerifier(Fixed("one", {}), Fixed("two", {}), low=low, high=high)
+
+
+FOUR, OTHER = "Losses are told within 4 hours.", "Losses are told within 24 hours."
+EVIDENCE = "Losses are told to the desk within 24 hours."
+
+
+@pytest.mark.parametrize(
+    ("turned", "against"),
+    [
+        (says(0.9), 0.9),  # what the evidence says with its own figure, it denies with another
+        (says(0.8), 0.65),  # enough to contest, not to accuse
+        (says(0.6), 0.2),
+        (Judgement("error", 0.0, 0.0, 0.0, error="late"), 0.2),
+    ],
+)
+def test_evidence_with_another_figure_speaks_against_a_claim(
+    turned: Judgement, against: float
+) -> None:
+    """It is asked what it says of the claim with its figure; it never speaks for it by that."""
+    verdicts = {FOUR: says(0.05, 0.2), OTHER: turned}
+    verifier, _ = cascade(verdicts, verdicts, low=0.5)
+    (found,) = verifier.judge([Pair(FOUR, EVIDENCE)])
+    assert found.contradicted == against
+    assert found.entailed <= 0.05

@@ -13,14 +13,21 @@ from certirag.adapters.networks.pair_model import Reading, judged, refused
 from certirag.core.generation import ModelIdentity
 from certirag.errors import InputError
 from certirag.ports import Judgement, Pair, Verifier
+from certirag.quantities.against import with_figure_of
 from certirag.verification.judge import judge_pairs
 from certirag.verification.vetoes import OPPOSED_ALONE
 
 KIND: Final = "cascade"
-VERSION: Final = "2"
+VERSION: Final = "3"
 LOW: Final = 0.3
 HIGH: Final = 1.0
 AGREED: Final = 1.0
+# Of evidence that says what a claim says with another figure. Over 444 true and 592 untrue claims about
+# 78 documents, from 0.85 on it spoke against 17 untrue ones more and 2 true ones, from 0.70 on against
+# 48 and 7: so much is enough for another document to contest a claim, not to call it contradicted.
+SAYS_OTHERWISE: Final = 0.85
+MAY_SAY_OTHERWISE: Final = 0.70
+CONTESTS: Final = 0.65
 
 
 class CascadeVerifier:
@@ -31,6 +38,10 @@ class CascadeVerifier:
     and contradiction the higher of the two: it can take support away from *cheap* and speak
     against the claim, never for it against *cheap*'s contradiction. Where it fails on a pair, or
     as a whole, the pair has the label ``error``; so has a pair on which *cheap* fails.
+
+    Where evidence lacks one figure of a claim and has another in its place, it is asked too whether it
+    bears the claim out with its own: as surely as it does, it speaks against the claim. An "error"
+    there leaves what stands.
 
     With *agreed* below 1.0 either of the two may support what the other does not deny: where
     *strong* sees at least that much support, the higher of the two counts, and a contradiction
@@ -92,6 +103,14 @@ class CascadeVerifier:
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         """Return one judgement per pair, in order."""
+        turned = {at: turn for at, pair in enumerate(pairs) if (turn := _turned(pair))}
+        found = self._judged([*pairs, *turned.values()])
+        final = found[: len(pairs)]
+        for at, other in zip(turned, found[len(pairs) :], strict=True):
+            final[at] = _opposed(final[at], other)
+        return tuple(final)
+
+    def _judged(self, pairs: Sequence[Pair]) -> list[Judgement]:
         first = _answers(self._cheap, pairs)
         doubtful = [at for at, judgement in enumerate(first) if self._in_band(judgement)]
         second = _answers(self._strong, [pairs[at] for at in doubtful])
@@ -101,7 +120,7 @@ class CascadeVerifier:
         final = dict(enumerate(first))
         for at, answer in zip(doubtful, second, strict=True):
             final[at] = _together(first[at], answer, self._agreed)
-        return tuple(final.values())
+        return list(final.values())
 
     def _in_band(self, judgement: Judgement) -> bool:
         return judgement.label != "error" and self._low <= judgement.entailed <= self._high
@@ -134,6 +153,25 @@ def _answers(verifier: Verifier, pairs: Sequence[Pair]) -> list[Judgement]:
         else answer
         for at, answer in enumerate(answers)
     ]
+
+
+def _turned(pair: Pair) -> Pair | None:
+    """Return *pair* with the evidence's figure in place of the claim's one that it lacks, if any."""
+    claim = with_figure_of(pair.claim, pair.evidence)
+    return replace(pair, claim=claim) if claim else None
+
+
+def _opposed(own: Judgement, turned: Judgement) -> Judgement:
+    """Return *own*, opposed as surely as the evidence says the same with another figure."""
+    if "error" in {own.label, turned.label} or turned.entailed < MAY_SAY_OTHERWISE:
+        return own
+    said = turned.entailed if turned.entailed >= SAYS_OTHERWISE else CONTESTS
+    against = max(own.contradicted, said)
+    return replace(
+        judged([Reading(min(own.entailed, 1 - against), against)]),
+        truncated=own.truncated,
+        note=own.note,
+    )
 
 
 def _together(cheap: Judgement, strong: Judgement, agreed: float) -> Judgement:
