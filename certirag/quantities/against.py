@@ -35,12 +35,15 @@ def with_figure_of(claim: str, passage: str) -> str:
     """Return *claim* with the figure that *passage* has against its own, or "" where none has.
 
     Whoever finds that in *passage* finds the claim contradicted: two amounts of one thing, with the
-    same bound, do not both hold.
+    same bound and rate, do not both hold.
     """
     pair = figure_against(claim, passage)
-    if pair is None or pair[0].kind in _OF_TIME or pair[0].qualifier != pair[1].qualifier:
+    if pair is None:
         return ""
     own, other = pair
+    rates = own.unit.partition("/")[2] == other.unit.partition("/")[2]
+    if own.kind in _OF_TIME or own.qualifier != other.qualifier or not rates:
+        return ""
     return f"{claim[: own.start]}{other.text}{claim[own.end :]}"
 
 
