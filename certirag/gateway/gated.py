@@ -214,7 +214,11 @@ def answer_response(
         raise Refused("BAD_REQUEST", message, shown.record.trace_id)
     withheld = [
         ClaimOut(
-            text="", status="WITHHELD", entailment=None, citations=[], reason=chip.why.sentence
+            text="",
+            status="WITHHELD",
+            entailment=None,
+            citations=[],
+            reason=chip.failures_first[0].rule,
         )
         for chip in shown.folded
     ]

@@ -55,7 +55,10 @@ class CitationOut(_Response):
 
 
 class ClaimOut(_Response):
-    """A statement with what was decided of it; what is not supported has no text here."""
+    """A statement with what was decided of it; what is not supported has no text here.
+
+    *reason* is the policy's rule that it fails, "" for none: a sentence on it would tell its figures.
+    """
 
     text: str
     status: Literal["VERIFIED", "WITHHELD"]

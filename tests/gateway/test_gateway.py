@@ -13,6 +13,7 @@ from gateway_served import HIDDEN, NOTICE, PUBLIC, Served
 from scripted_model import ScriptedModel
 
 from certirag.cli.main import main
+from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.core.text import sha256_hex
 from certirag.errors import AuditError, LanguageModelError, VerifierError
 from certirag.gateway.access import FILE, Caller, RateLimit
@@ -80,6 +81,7 @@ def test_a_draft_leaves_without_what_is_not_supported(served: Served) -> None:
     assert given["answer"] == "The standard rate for business travel in 2025 is 70 cents per mile."
     assert (given["grounding_score"], given["stripped"]) == (0.5, True)
     assert [claim["status"] for claim in given["claims"]] == ["VERIFIED", "WITHHELD"]
+    assert given["claims"][1]["reason"] in BASE_RULES + STRICT_RULES
     assert "zebracoins" not in response.text
     strict = served.client().post("/v1/answer", json={**TAX, "answer": draft, "profile": "strict"})
     _error(strict, 422, "UNGROUNDED_CLAIM")
