@@ -45,6 +45,17 @@ def serve(script: str, folder: Path, **environment: str) -> tuple[subprocess.Pop
     raise AssertionError((folder / "server.log").read_text("utf-8", "replace"))
 
 
+def ingest(home: Path, source: Path | str, name: str) -> None:
+    """Make the corpus *name* of the app at *home* from *source*."""
+    subprocess.run(
+        [sys.executable, "-m", "certirag", "ingest", source, "--index", home / "indexes" / name],
+        cwd=ROOT,
+        env={**os.environ, "CERTIRAG_HOME": str(home)},
+        check=True,
+        capture_output=True,
+    )
+
+
 def stop(process: subprocess.Popen[bytes]) -> None:
     """End the server that `serve` started."""
     process.terminate()

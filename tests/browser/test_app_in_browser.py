@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser_server import ROOT, serve, stop
+from browser_server import ROOT, ingest, serve, stop
 from builders import hostile_strings
 from playwright.sync_api import Page, expect
 
@@ -51,18 +48,11 @@ def home(tmp_path_factory) -> Path:
     hostile = folder / "hostile-documents"
     hostile.mkdir()
     _write_hostile(hostile)
-    indexes = folder / "indexes"
     for source, name in (
         (ROOT / "fixtures" / "corpora" / "policy", "policy"),
         (hostile, "hostile"),
     ):
-        subprocess.run(
-            [sys.executable, "-m", "certirag", "ingest", source, "--index", indexes / name],
-            cwd=ROOT,
-            env={**os.environ, "CERTIRAG_HOME": str(folder)},
-            check=True,
-            capture_output=True,
-        )
+        ingest(folder, source, name)
     return folder
 
 

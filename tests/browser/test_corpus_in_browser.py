@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser_server import ROOT, serve, stop
+from browser_server import ingest, serve, stop
 from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -29,13 +26,7 @@ def home(tmp_path_factory) -> Path:
     sources.mkdir()
     (sources / "leave.md").write_text(LEAVE, "utf-8")
     (sources / HOSTILE).write_text("# Keys\n\nA new key costs nine euros.\n", "utf-8")
-    subprocess.run(
-        [sys.executable, "-m", "certirag", "ingest", sources, "--index", folder / "indexes/garden"],
-        cwd=ROOT,
-        env={**os.environ, "CERTIRAG_HOME": str(folder)},
-        check=True,
-        capture_output=True,
-    )
+    ingest(folder, sources, "garden")
     return folder
 
 

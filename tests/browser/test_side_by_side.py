@@ -11,18 +11,12 @@ from browser_server import serve, stop
 from builders import FACTS, Statement, disputed_record, draft_record, hostile_strings
 from gate_cases import POLICY, TRUSTED, export
 from playwright.sync_api import Locator, Page, expect
+from test_drawn_answer import CHIP, LIVE, RENDERED, SCRIPT
 
 from certirag.proof.certificate import AnswerRecord
 from certirag.render import Mode, present
 
 pytestmark = pytest.mark.browser
-SCRIPT = "tests/browser/drawn_asgi.py"
-CHIP = '[class*="st-key-chip-"] button'
-LIVE = (
-    "img, a, svg, iframe, object, form, input, button, script, style, meta, [style], "
-    "[data-testid='stIconMaterial']"
-)
-RENDERED = ".stMarkdownBadge, .stMarkdownColoredText, .katex, .mermaid, .stMain img, .stMain a"
 # The word as said by us, whether seen or read out: the page without what is quoted.
 OUR_WORDS = """() => {
   const page = document.querySelector('[data-testid=stMain]').cloneNode(true);

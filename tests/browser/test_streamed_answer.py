@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from browser_server import ROOT, serve, stop
+from browser_server import ingest, serve, stop
 from playwright.sync_api import Page, expect
 from slow_model import RECORDED
 
@@ -50,14 +49,7 @@ def corpus(tmp_path_factory) -> Path:
     """Ingest the demo policy corpus into a home of its own."""
     home = tmp_path_factory.mktemp("home")
     name = ANSWER["corpus"]
-    index = home / "indexes" / name
-    subprocess.run(
-        [sys.executable, "-m", "certirag", "ingest", f"fixtures/corpora/{name}", "--index", index],
-        cwd=ROOT,
-        env={**os.environ, "CERTIRAG_HOME": str(home)},
-        check=True,
-        capture_output=True,
-    )
+    ingest(home, f"fixtures/corpora/{name}", name)
     return home
 
 
