@@ -131,7 +131,7 @@ def test_one_session_changes_a_corpus_while_another_has_an_answer_of_it(visit, a
     changing.get_by_text("Delete “leave.md” from “garden”?").wait_for()
     changing.get_by_role("button", name=f"Yes, delete document {number}", exact=True).click()
     changing.get_by_text("“leave.md” was deleted from this corpus.").wait_for()
-    assert changing.get_by_role("button", name="Open document 2", exact=True).count() == 0
+    expect(changing.get_by_role("button", name="Open document 2", exact=True)).to_have_count(0)
     changing.get_by_role("button", name="Read all documents again").click()
     changing.get_by_text("All documents were read again: 2 can be quoted").wait_for()
     assert changing.locator(RENDERED).count() == 0
