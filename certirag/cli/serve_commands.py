@@ -25,7 +25,7 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
         message = f"the gateway needs {error.name}: pip install 'certirag[gateway]'"
         raise MissingExtra(message) from error
     keys = read_keys(settings.home)
-    if not keys and not _is_loopback(options.host):
+    if keys is None and not _is_loopback(options.host):
         raise InputError(
             f"without keys the gateway listens on this machine alone, not on {options.host}: "
             "make one with certirag serve-key add NAME"
@@ -71,7 +71,7 @@ def add_serve_key(options: argparse.Namespace, settings: Settings) -> int:
 
 def list_serve_keys(_options: argparse.Namespace, settings: Settings) -> int:
     """Print the keys by name with what each may do, never a secret."""
-    for key in read_keys(settings.home):
+    for key in read_keys(settings.home) or ():
         of = ", ".join(key.corpora) or "every corpus"
         may = ", ".join(key.sources) or "every source"
         print(f"{key.name}: {key.profile}, {of}, {may}, {key.per_minute} a minute")

@@ -59,13 +59,13 @@ ANYONE: Final = Caller("anyone on this machine")
 _KEYS: Final = TypeAdapter(tuple[KeyRecord, ...])
 
 
-def read_keys(home: Path) -> tuple[KeyRecord, ...]:
-    """Return the keys kept under *home*; InputError for a file that cannot be used."""
+def read_keys(home: Path) -> tuple[KeyRecord, ...] | None:
+    """Return the keys kept under *home*, None where none was ever made; InputError for a broken file."""
     path = home / FILE
     try:
         return _KEYS.validate_json(path.read_bytes(), extra="forbid")
     except FileNotFoundError:
-        return ()
+        return None
     except (OSError, ValidationError) as error:
         raise InputError(f"{path}: the gateway's keys cannot be read: restore it") from error
 
@@ -73,7 +73,7 @@ def read_keys(home: Path) -> tuple[KeyRecord, ...]:
 def add_key(home: Path, record: KeyRecord) -> str:
     """Keep a new key with what *record* says (its digest aside), and return the secret, once."""
     load_profile(record.profile)  # an unknown floor is said now, not at the first request
-    keys = read_keys(home)
+    keys = read_keys(home) or ()
     if any(key.name == record.name for key in keys):
         raise InputError(f"there is a key called {record.name!r}: choose another name")
     secret = _PREFIX + secrets.token_urlsafe(32)
@@ -83,7 +83,7 @@ def add_key(home: Path, record: KeyRecord) -> str:
 
 def revoke_key(home: Path, name: str) -> None:
     """Forget the key *name*; InputError when there is none."""
-    keys = read_keys(home)
+    keys = read_keys(home) or ()
     left = tuple(key for key in keys if key.name != name)
     if left == keys:
         raise InputError(f"there is no key called {name!r}: see certirag serve-key list")
@@ -103,12 +103,13 @@ def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def caller_of(authorisation: str, keys: tuple[KeyRecord, ...]) -> Caller:
+def caller_of(authorisation: str, keys: tuple[KeyRecord, ...] | None) -> Caller:
     """Return whose key the header *authorisation* holds; Refused when it is nobody's.
 
-    Without any keys everybody is `ANYONE`: such a server listens on loopback alone.
+    Where none was ever made everybody is `ANYONE`: such a server listens on loopback alone. Once the
+    last one is revoked nobody may ask.
     """
-    if not keys:
+    if keys is None:
         return ANYONE
     kind, _, secret = authorisation.partition(" ")
     given = _digest(secret.strip())

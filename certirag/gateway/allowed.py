@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -28,7 +28,7 @@ _KEPT: Final = 32  # restricted indexes in memory; each shares nothing with the 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """An *index* of the allowed documents alone, and these by file name with their SHA-256."""
+    """An *index* of the allowed documents alone, and these by path in the corpus with their SHA-256."""
 
     index: Index
     sources: tuple[tuple[str, str], ...]
@@ -60,15 +60,13 @@ class Corpora:
         changed = max(p.stat().st_mtime_ns for p in (directory, *directory.iterdir()))
         with self._lock:
             whole = self._of(name, directory, changed, None)
-            wanted = frozenset(asked) or frozenset(caller.sources) or None
-            if wanted is None:
-                return whole
-            there = {source for source, _ in whole.sources}
-            may = there & frozenset(caller.sources) if caller.sources else there
-            usable = wanted & may
-            if not usable or (asked and usable != wanted):
+            there = [source for source, _ in whole.sources]
+            may = _paths(caller.sources, there) if caller.sources else set(there)
+            wanted = [_paths([one], there) & may for one in asked]
+            usable = frozenset().union(*wanted) if asked else frozenset(may)
+            if not usable or not all(wanted):
                 raise Refused("SOURCE_NOT_ALLOWED")
-            return whole if usable == there else self._of(name, directory, changed, usable)
+            return whole if usable == set(there) else self._of(name, directory, changed, usable)
 
     def _named(self, corpus: str | None, caller: Caller) -> str:
         names = [n for n in self.names() if not caller.corpora or n in caller.corpora]
@@ -85,10 +83,8 @@ class Corpora:
         if key not in self._kept:
             index = open_index(directory, self._services)
             if only is not None:
-                index = index.restricted(
-                    {d.doc_id for d in index.documents if _file_name(d.path) in only}
-                )
-            sources = tuple((_file_name(d.path), d.sha256) for d in index.documents)
+                index = index.restricted({d.doc_id for d in index.documents if d.path in only})
+            sources = tuple((d.path, d.sha256) for d in index.documents)
             self._kept[key] = Allowed(index, sources)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
@@ -96,5 +92,12 @@ class Corpora:
         return self._kept[key]
 
 
-def _file_name(path: str) -> str:
-    return PurePath(path).name
+def _paths(names: Iterable[str], there: Sequence[str]) -> set[str]:
+    """Return the paths of *there* that *names* name: whole, or by a file name that one alone has."""
+    counted = Counter(PurePath(path).name for path in there)
+    return {
+        path
+        for path in there
+        for name in names
+        if name == path or (name == PurePath(path).name and counted[name] == 1)
+    }

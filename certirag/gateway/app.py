@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import threading
 import time
@@ -23,6 +24,7 @@ from certirag.gateway.access import Caller, RateLimit, caller_of
 from certirag.gateway.gated import (
     ClientGone,
     Gate,
+    Gone,
     answer_response,
     refusal_of,
     require_allowed,
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MAX_BODY: Final = 1_000_000  # bytes
+BODY_SECONDS: Final = 30.0  # between two parts of a body
+_LOGGER: Final = logging.getLogger("certirag.gateway")
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WATCHED: Final = 0.5  # seconds between two looks at whether the client is still there
 _DOCUMENTED: Final[dict[int | str, dict[str, Any]]] = {
@@ -56,10 +60,10 @@ _DOCUMENTED: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> Caller:
     """Return whose key was sent, once it may ask again."""
     keys = request.app.state.keys
-    if not keys and _host(request) not in _LOOPBACK:
+    if keys is None and _host(request) not in _LOOPBACK:
         raise Refused("NOT_AUTHORISED", "Without keys this server answers localhost alone.")
     found = caller_of(request.headers.get("authorization", ""), keys)
     request.app.state.limit.take(found)
@@ -69,13 +73,13 @@ def _caller(request: Request) -> Caller:
 By = Annotated[Caller, Depends(_caller)]
 
 
-def _require_json(request: Request) -> None:
+async def _require_json(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refused("NOT_JSON")
 
 
-def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...]) -> FastAPI:
+def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
     """Return the service; without *keys* it answers what is addressed to loopback alone."""
     app = FastAPI(
         title="CertiRAG gateway",
@@ -92,7 +96,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...]) -> FastAPI:
     async def answer(body: AnswerRequest, request: Request, by: By) -> AnswerResponse:
         """Answer from the allowed sources, or gate an answer that somebody else gave."""
 
-        def work(gone: Callable[[], bool]) -> AnswerResponse:
+        def work(gone: Gone) -> AnswerResponse:
             asked = gate.asked(
                 by,
                 body.question,
@@ -110,25 +114,25 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...]) -> FastAPI:
                 shown, asked, max_citations=body.max_citations, certificate=certificate
             )
 
-        return await _watched(request, work)
+        return await _watched(request, gate, work)
 
     @app.post("/qa", **asks)
     async def qa(body: QaRequest, request: Request, by: By) -> GroundedAnswer:
         """Answer as RFC-0004 has it; where the sources do not support one, abstain and say why."""
 
-        def work(gone: Callable[[], bool]) -> GroundedAnswer:
+        def work(gone: Gone) -> GroundedAnswer:
             asked = gate.asked(
                 by, body.query, corpus=body.corpus, sources=body.sources, profile=body.profile
             )
             shown = gate.presented(by, asked, gone)
             return grounded_answer(shown, asked.profile, brief=body.mode == "brief")
 
-        return await _watched(request, work)
+        return await _watched(request, gate, work)
 
     @app.post("/v1/chat/completions", response_model=None, **asks)
     async def complete(body: ChatRequest, request: Request, by: By) -> Response:
         """Complete a chat; of the model's reply only certified statements are passed on."""
-        whole = await _watched(request, lambda gone: chat.completion(body, by, gate, gone))
+        whole = await _watched(request, gate, lambda gone: chat.completion(body, by, gate, gone))
         if body.stream:
             return StreamingResponse(chat.events(whole), media_type="text/event-stream")
         return JSONResponse(whole)
@@ -136,7 +140,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...]) -> FastAPI:
     started = int(time.time())
 
     @app.get("/v1/models", responses=_DOCUMENTED)
-    def models(_by: By) -> dict[str, Any]:
+    async def models(_by: By) -> dict[str, Any]:
         """Return the models that a chat completion may ask."""
         return chat.model_list(gate.services.settings, started)
 
@@ -147,7 +151,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...]) -> FastAPI:
 
     @app.get("/livez", include_in_schema=False)
     @app.get("/startupz", include_in_schema=False)
-    def live() -> dict[str, str]:
+    async def live() -> dict[str, str]:
         return {"status": "ok"}
 
     @app.get("/readyz", include_in_schema=False)
@@ -158,7 +162,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...]) -> FastAPI:
         return {"status": "ready"}
 
     @app.get("/metrics", include_in_schema=False)
-    def metrics(_by: By) -> Response:
+    async def metrics(_by: By) -> Response:
         return Response(generate_latest(measures.registry), media_type=CONTENT_TYPE_LATEST)
 
     _say_errors(app)
@@ -172,10 +176,18 @@ def _host(request: Request) -> str:
     return host if host.endswith("]") else host.rpartition(":")[0] or host
 
 
-async def _watched(request: Request, work: Callable[[Callable[[], bool]], T]) -> T:
-    """Run *work* in a thread; it is told to stop when the client has left."""
+async def _watched(request: Request, gate: Gate, work: Callable[[Gone], T]) -> T:
+    """Run *work* in a place of *gate*, in a thread; it is told to stop when the client has left.
+
+    The threads are of their own and no fewer than there are places: probes need none of them.
+    """
     gone = threading.Event()
-    task = asyncio.create_task(run_sync(work, gone.is_set))
+
+    def placed() -> T:
+        with gate.place():
+            return work(gone.is_set)
+
+    task = asyncio.create_task(run_sync(placed, limiter=gate.threads))
     while not (await asyncio.wait({task}, timeout=_WATCHED))[0]:
         if await request.is_disconnected():
             gone.set()
@@ -218,15 +230,12 @@ def _say_errors(app: FastAPI) -> None:
         codes: dict[int, Code] = {
             404: "NOT_FOUND",
             405: "METHOD_NOT_ALLOWED",
+            408: "TOO_SLOW",
             413: "TOO_LARGE",
         }
         found = Refused(codes.get(error.status_code, "BAD_REQUEST"))
         found.headers.update(error.headers or {})
         return await refused(request, found)
-
-    @app.exception_handler(Exception)
-    async def unexpected(request: Request, _error: Exception) -> Response:
-        return await refused(request, Refused("INTERNAL"))
 
 
 class _Measures:
@@ -260,28 +269,41 @@ class _Bounded:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, seen = time.perf_counter(), 0
+        began, seen, whole, started = time.perf_counter(), 0, False, False
         scope["certirag.request"] = secrets.token_hex(16)
         status = 500
 
         async def bounded() -> Message:
-            nonlocal seen
-            message = await receive()
+            nonlocal seen, whole
+            if whole:  # what comes now is that the client leaves, whenever it does
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), BODY_SECONDS)
+            except TimeoutError as error:
+                raise HTTPException(408) from error
+            whole = not message.get("more_body", False)
             seen += len(message.get("body", b""))
             if seen > MAX_BODY:
                 raise HTTPException(413)
             return message
 
         async def counted(message: Message) -> None:
-            nonlocal status
+            nonlocal status, started
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, started = message["status"], True
                 name = (b"x-request-id", scope["certirag.request"].encode("ascii"))
                 message["headers"] = [*message.get("headers", ()), name]
             await send(message)
 
         try:
             await self._app(scope, bounded, counted)
+        except Exception:
+            if started:
+                raise
+            scope["certirag.code"] = "INTERNAL"
+            told = JSONResponse(Refused("INTERNAL").body(scope["certirag.request"]), 500)
+            await told(scope, bounded, counted)
+            _LOGGER.exception("a request failed that should not")
         finally:
             route = scope.get("route")
             path = getattr(route, "path", "other")

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
-from certirag.gateway.gated import answer_response, require_allowed
+from certirag.gateway.gated import answer_response, require_allowed, still_there
 from certirag.gateway.refusals import Refused
 from certirag.gateway.wire import ChatOptions
 from certirag.ports import Prompt
 
 if TYPE_CHECKING:
     from certirag.gateway.access import Caller
-    from certirag.gateway.gated import Gate
+    from certirag.gateway.gated import Gate, Gone
     from certirag.gateway.wire import AnswerResponse, ChatRequest
     from certirag.settings import Settings
 
@@ -46,9 +47,7 @@ def model_list(settings: Settings, created: int) -> dict[str, Any]:
     }
 
 
-def completion(
-    request: ChatRequest, caller: Caller, gate: Gate, gone: Callable[[], bool]
-) -> dict[str, Any]:
+def completion(request: ChatRequest, caller: Caller, gate: Gate, gone: Gone) -> dict[str, Any]:
     """Return the chat completion; Refused where the call itself fails."""
     if request.model not in model_names(gate.services.settings):
         raise Refused("UNKNOWN_MODEL")
@@ -60,8 +59,9 @@ def completion(
         corpus=options.corpus,
         sources=options.sources,
         profile=options.profile,
-        draft=None if request.model == OWN else _reply(request, gate),
     )
+    if request.model != OWN:
+        asked = replace(asked, draft=_reply(request, gate, gone))
     try:
         shown = gate.presented(caller, asked, gone)
         require_allowed(shown, asked.profile, answers=request.model == OWN)
@@ -96,7 +96,7 @@ def _question(request: ChatRequest) -> str:
     return last.text
 
 
-def _reply(request: ChatRequest, gate: Gate) -> str:
+def _reply(request: ChatRequest, gate: Gate, gone: Gone) -> str:
     """Return what the language model behind the gateway says; LanguageModelError for nothing."""
     writer = gate.services.writer
     if writer is None:
@@ -106,6 +106,7 @@ def _reply(request: ChatRequest, gate: Gate) -> str:
     talk = said[0].text if len(said) == 1 else "\n\n".join(f"{m.role}: {m.text}" for m in said)
     reply = ""
     for piece in writer.model.stream(Prompt("\n\n".join(told), talk)):
+        still_there(gone)
         reply += piece
         if len(reply) > MAX_DRAFT:
             raise Refused("MODEL_UNAVAILABLE", f"The reply has more than {MAX_DRAFT} characters.")

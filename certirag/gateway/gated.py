@@ -11,12 +11,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import PurePath
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
+
+from anyio import CapacityLimiter
 
 from certirag.answers.pipeline import answer_question, verify_draft
 from certirag.auditing.logged_answers import export_again
+from certirag.claims.compile import is_remark
 from certirag.errors import (
     AuditError,
     CertiRAGError,
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from certirag.gateway.access import Caller
     from certirag.render import Chip
 
+_LOOKED: Final = 0.5  # seconds between two looks at whether anybody still waits
+# Rules that fail where a measurement failed, and not where the documents say otherwise.
+_UNMEASURED: Final = frozenset({"sound_measurement", "isolated"})
 _REMEMBERED: Final = 10_000  # answers whose certificate a caller may fetch
 # What the record says of an answer as a whole, as the gateway's code.
 _CODES: Final[dict[str, Code]] = {
@@ -51,6 +56,9 @@ _CODES: Final[dict[str, Code]] = {
 
 class ClientGone(CertiRAGError):
     """Whoever asked has left: the work for them ends at the next step."""
+
+
+Gone = Callable[[], bool]  # says whether nobody waits any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ class Gate:
         self.services, self.corpora, self.profile = services, corpora, profile
         self._models = threading.Lock()
         self._places = threading.Semaphore(waiting + 1)
+        self.threads = CapacityLimiter(waiting + 2)  # one more than places: to refuse in
         self._given: OrderedDict[str, str] = OrderedDict()  # trace id → caller
 
     def asked(
@@ -93,19 +102,16 @@ class Gate:
             raise Refused("BAD_REQUEST", str(error)) from error
         return GatedRequest(question, self.corpora.allowed(corpus, sources, caller), floor, draft)
 
-    def presented(
-        self, caller: Caller, asked: GatedRequest, gone: Callable[[], bool]
-    ) -> Presentation:
+    def presented(self, caller: Caller, asked: GatedRequest, gone: Gone) -> Presentation:
         """Return the answer as it may be shown; the log has it before this returns.
 
-        Refused where the service is overloaded; ClientGone where *gone* says so on the way.
+        ClientGone where *gone* says so on the way. Ask in a `place`.
         """
 
         def progress(_line: str, _done: int, _total: int) -> None:
-            if gone():
-                raise ClientGone("the request was cancelled")
+            still_there(gone)
 
-        with self._place():
+        with self._turn(gone):
             answer = self._signed(asked, progress)
             self._given[answer.trace_id] = caller.name
             while len(self._given) > _REMEMBERED:
@@ -118,14 +124,24 @@ class Gate:
         )
 
     @contextmanager
-    def _place(self) -> Iterator[None]:
+    def place(self) -> Iterator[None]:
+        """Hold a place among those that are worked for or wait; Refused where all are taken."""
         if not self._places.acquire(blocking=False):
             raise Refused("OVERLOADED", headers={"Retry-After": "2"})
         try:
-            with self._models:
-                yield
+            yield
         finally:
             self._places.release()
+
+    @contextmanager
+    def _turn(self, gone: Gone) -> Iterator[None]:
+        """Wait for the models, and no longer than anybody waits for the answer."""
+        while not self._models.acquire(timeout=_LOOKED):
+            still_there(gone)
+        try:
+            yield
+        finally:
+            self._models.release()
 
     def _signed(
         self, asked: GatedRequest, progress: Callable[[str, int, int], None]
@@ -133,9 +149,10 @@ class Gate:
         policy = asked.profile.policy
         index = asked.allowed.index
         progress("Waiting", 0, 1)  # who left while waiting is not worked for
-        if asked.draft is None:
+        if asked.draft is None:  # the documents answer: no model writes, and none sees them
+            services = replace(self.services, writer=None)
             return answer_question(
-                asked.question, index, self.services, asked_policy=policy, progress=progress
+                asked.question, index, services, asked_policy=policy, progress=progress
             )
         return verify_draft(
             asked.draft,
@@ -160,25 +177,52 @@ class Gate:
         return found
 
 
+def still_there(gone: Gone) -> None:
+    """Raise ClientGone where nobody waits any more."""
+    if gone():
+        raise ClientGone("the request was cancelled")
+
+
+def _unread(shown: Presentation) -> int:
+    """Count the statements of a draft that the cap left unchecked."""
+    if shown.draft is None:
+        return 0
+    return sum(not is_remark(line) for line in shown.record.claim_ir.dropped)
+
+
 def grounding_score(shown: Presentation) -> float:
-    """Return the share in [0, 1] of the checkable statements that are Verified; 0 of none."""
+    """Return the share in [0, 1] of all statements that could be checked that are Verified; 0 of none."""
     basis = shown.summary.basis
     if basis is None or not basis.checkable:
         return 0.0
-    return round(shown.summary.verified / basis.checkable, 6)
+    return round(shown.summary.verified / (basis.checkable + _unread(shown)), 6)
+
+
+def require_measured(shown: Presentation) -> None:
+    """Raise Refused where a statement has no badge because its measurement failed.
+
+    What could not be measured is no verdict of the documents: nothing may be called unsupported.
+    """
+    if any(left.rule in _UNMEASURED for left in shown.summary.left_out):
+        raise Refused(
+            "VERIFIER_UNAVAILABLE", _MESSAGES["VERIFIER_UNAVAILABLE"], shown.record.trace_id
+        )
 
 
 def require_allowed(shown: Presentation, profile: Profile, *, answers: bool) -> None:
     """Raise Refused unless the answer may leave; *answers* asks that it answers the question too."""
     summary, trace_id = shown.summary, shown.record.trace_id
+    score = grounding_score(shown)
+    related = answers and summary.reason_code == "RELATED_ONLY"
+    if not shown.shown or related or score < profile.reject:
+        require_measured(shown)
     if not shown.shown:
         code = _CODES.get(summary.reason_code, "UNGROUNDED_CLAIM")
         if code == "UNGROUNDED_CLAIM" and not shown.record.retrieval.chunks:
             code = "NO_EVIDENCE"
         raise Refused(code, _MESSAGES.get(code, ""), trace_id)
-    if answers and summary.reason_code == "RELATED_ONLY":
+    if related:
         raise Refused("UNGROUNDED_CLAIM", _MESSAGES["UNGROUNDED_CLAIM"], trace_id)
-    score = grounding_score(shown)
     if score < profile.reject:
         message = (
             f"Of the statements {score:.2f} are supported; the profile {profile.name} lets nothing "
@@ -207,20 +251,17 @@ def answer_response(
     Raises Refused when not even the first one fits.
     """
     cited = _Citations(max_citations)
-    claims = [cited.claim(chip) for chip in shown.shown]
-    kept = [claim for claim in claims if claim is not None]
+    claims = [(chip, cited.claim(chip)) for chip in shown.shown]
+    kept = [claim for _, claim in claims if claim is not None]
     if not kept:
         message = f"max_citations is {max_citations}: the shortest proof needs more sentences"
         raise Refused("BAD_REQUEST", message, shown.record.trace_id)
+    reasons = [chip.failures_first[0].rule for chip in shown.folded]
+    reasons += ["not_contradicted"] * shown.hidden
+    reasons += ["max_citations"] * (len(claims) - len(kept)) + ["max_claims"] * _unread(shown)
     withheld = [
-        ClaimOut(
-            text="",
-            status="WITHHELD",
-            entailment=None,
-            citations=[],
-            reason=chip.failures_first[0].rule,
-        )
-        for chip in shown.folded
+        ClaimOut(text="", status="WITHHELD", entailment=None, citations=[], reason=reason)
+        for reason in reasons
     ]
     return AnswerResponse(
         answer=" ".join(claim.text for claim in kept),
@@ -228,7 +269,7 @@ def answer_response(
         grounding_score=grounding_score(shown),
         trace_id=shown.record.trace_id,
         decision="ALLOW",
-        stripped=grounding_score(shown) < asked.profile.accept,
+        stripped=len(kept) < len(claims) or grounding_score(shown) < asked.profile.accept,
         reason_code=shown.summary.reason_code,
         confidence=shown.summary.confidence,
         claims=kept + withheld,
@@ -258,7 +299,7 @@ class _Citations:
             self.found.append(
                 CitationOut(
                     id=len(self.found) + 1,
-                    source=PurePath(source.url_or_path).name,
+                    source=source.url_or_path,
                     title=source.title,
                     section=source.section if source.page is None else f"p.{source.page}",
                     quote_span=span.sentence,

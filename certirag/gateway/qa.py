@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from certirag.gateway.gated import grounding_score
+from certirag.gateway.gated import grounding_score, require_measured
 from certirag.gateway.wire import GroundedAnswer, GroundedClaim, ReferenceOut, SupportingCitation
 
 if TYPE_CHECKING:
@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 
 
 def grounded_answer(shown: Presentation, profile: Profile, *, brief: bool) -> GroundedAnswer:
-    """Return *shown*; an abstention where it does not answer or too little of it is supported."""
+    """Return *shown*; an abstention where it does not answer or too little of it is supported.
+
+    Raises Refused where it could not be measured.
+    """
     summary = shown.summary
     stands = summary.reason_code != "RELATED_ONLY" and grounding_score(shown) >= profile.reject
     chips = shown.shown if stands else ()
+    if not chips:
+        require_measured(shown)
     cited = [view.chunk for chip in chips for view in chip.evidence if view.attached]
     references = {chunk.doc_id: chunk.source for chunk in cited}
     return GroundedAnswer(

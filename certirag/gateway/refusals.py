@@ -26,6 +26,7 @@ Code = Literal[
     "NOT_AUTHORISED",
     "NOT_FOUND",
     "METHOD_NOT_ALLOWED",
+    "TOO_SLOW",
     "RATE_LIMITED",
     "OVERLOADED",
     "MODEL_UNAVAILABLE",
@@ -66,6 +67,7 @@ CODES: Final[dict[Code, CodeNote]] = {
     "NOT_AUTHORISED": CodeNote(401, "No key that is known was sent.", "Send a key as a bearer."),
     "NOT_FOUND": CodeNote(404, "There is nothing under this path.", "See /openapi.json."),
     "METHOD_NOT_ALLOWED": CodeNote(405, "Not this way.", "See /openapi.json."),
+    "TOO_SLOW": CodeNote(408, "The body did not come.", "Send it in one go."),
     "RATE_LIMITED": CodeNote(429, "Too many requests with this key.", "Wait as Retry-After says."),
     "OVERLOADED": CodeNote(503, "Too many requests wait already.", "Wait as Retry-After says."),
     "MODEL_UNAVAILABLE": CodeNote(

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from fastapi import FastAPI
 from gateway_served import HIDDEN, NOTICE, PUBLIC, Served
 from scripted_model import ScriptedModel
 
+from certirag.bootstrap import corpus_writer
 from certirag.cli.main import main
 from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.core.text import sha256_hex
 from certirag.errors import AuditError, LanguageModelError, VerifierError
-from certirag.gateway.access import FILE, Caller, RateLimit
-from certirag.gateway.gated import ClientGone
+from certirag.gateway.access import FILE, Caller, RateLimit, revoke_key
+from certirag.gateway.gated import ClientGone, Gate
 from certirag.gateway.profiles import load_profile, profile_names
 from certirag.gateway.refusals import CODES, Refused
-from certirag.ports import Judgement, Pair, Prompt
+from certirag.ingest.collect import Watch
+from certirag.ports import Judgement, Pair, Prompt, Verifier
 from certirag.proof.envelope import strict_json
 
 REFUND = "When is the refund paid?"
@@ -430,3 +437,130 @@ def test_the_page_on_the_gateway_names_every_code() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "gateway.md").read_text("utf-8")
     told = dict(re.findall(r"^\| `([A-Z_]+)` \| (\d{3}) \|", page, re.MULTILINE))
     assert told == {code: str(note.status) for code, note in CODES.items()}
+
+
+def test_documents_of_one_file_name_are_told_apart(served: Served, tmp_path: Path) -> None:
+    """A name that two documents have names neither; the path in the corpus does."""
+    folder = tmp_path / "hr"
+    for name, text in (("open", PUBLIC), ("board", HIDDEN)):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "x.txt").write_text(text, "utf-8")
+    index = served.home / "indexes" / "hr"
+    with corpus_writer(index, served.services, Watch()) as writer:
+        writer.ingest([folder])
+    by_name = served.client(served.key("name", corpora=("hr",), sources=("x.txt",)))
+    _error(by_name.post("/v1/answer", json={"question": REFUND}), 403, "SOURCE_NOT_ALLOWED")
+    by_path = served.client(served.key("path", corpora=("hr",), sources=("open/x.txt",)))
+    given = by_path.post("/v1/answer", json={"question": REFUND}).json()
+    assert [source["source"] for source in given["sources"]] == ["open/x.txt"]
+    assert "90 days" not in json.dumps(given)
+
+
+def test_what_the_cap_leaves_out_counts(served: Served) -> None:
+    """Twelve statements are checked; invented ones behind them are not passed over."""
+    true = "The standard rate for business travel in 2025 is 70 cents per mile."
+    settings = replace(served.services.settings, max_claims=2)
+    capped = served.with_services(settings=settings).client()
+    draft = f"{true} It was 67 cents in 2024. Boats get zebracoins. Trains get zebracoins."
+    given = capped.post("/v1/answer", json={**TAX, "answer": draft}).json()
+    assert given["grounding_score"] <= 0.5
+    assert given["stripped"]
+    assert [c["reason"] for c in given["claims"]].count("max_claims") == 2
+    whole = capped.post("/v1/answer", json={**TAX, "answer": draft, "profile": "strict"})
+    _error(whole, 422, "UNGROUNDED_CLAIM")
+
+
+def test_what_max_citations_leaves_out_is_told(served: Served) -> None:
+    """A statement that is supported and not shown makes the answer a stripped one."""
+    draft = (
+        "The standard rate for business travel in 2025 is 70 cents per mile. "
+        "It was 67 cents in 2024."
+    )
+    asked = {**TAX, "answer": draft, "max_citations": 1}
+    given = served.client().post("/v1/answer", json=asked).json()
+    assert given["stripped"]
+    assert "WITHHELD" in [claim["status"] for claim in given["claims"]]
+
+
+class _FailsOn:
+    """A verifier that fails on the pairs whose claim has *word*."""
+
+    def __init__(self, word: str, verifier: Verifier) -> None:
+        self._word, self._verifier, self.identity = word, verifier, verifier.identity
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        found = self._verifier.judge(pairs)
+        failed = Judgement("error", 0.0, 0.0, 0.0, error="down: zebracoins")
+        return [
+            failed if self._word in pair.claim else one
+            for pair, one in zip(pairs, found, strict=True)
+        ]
+
+
+@pytest.mark.parametrize("path", ["/v1/answer", "/qa"])
+def test_half_an_outage_is_an_outage(served: Served, path: str) -> None:
+    """A statement that could not be measured is not called unsupported, nor an answer missing."""
+    half = served.with_services(verifier=_FailsOn("cents", served.services.verifier))
+    asked = {**TAX} if path == "/v1/answer" else {"query": TAX["question"], "corpus": "tax"}
+    response = half.client().post(path, json=asked)
+    _error(response, 503, "VERIFIER_UNAVAILABLE")
+    assert "zebracoins" not in response.text
+
+
+def test_no_keys_are_left_and_nobody_may_ask(served: Served) -> None:
+    """To revoke the last key does not open the server to everybody on the machine."""
+    served.key("only")
+    revoke_key(served.home, "only")
+    _error(served.client().post("/v1/answer", json=TAX), 401, "NOT_AUTHORISED")
+
+
+def test_documents_answer_without_the_model_behind(served: Served) -> None:
+    """What is asked of the documents is not shown to a language model."""
+    model = ScriptedModel(["Boats get zebracoins."])
+    client = served.before(model).client()
+    assert client.post("/v1/answer", json=TAX).status_code == 200
+    said = [{"role": "user", "content": TAX["question"]}]
+    asked = {"model": "certirag", "messages": said, "certirag": {"corpus": "tax"}}
+    assert client.post("/v1/chat/completions", json=asked).status_code == 200
+    nowhere = {"model": "small", "messages": said, "certirag": {"corpus": "nowhere"}}
+    _error(client.post("/v1/chat/completions", json=nowhere), 404, "UNKNOWN_CORPUS")
+    assert model.prompts == []
+
+
+def test_slow_models_leave_room_for_probes_and_refusals(
+    served: Served, listening: Callable[[FastAPI], str]
+) -> None:
+    """As many wait as there are places; more are refused, and the server says that it lives."""
+    released = threading.Event()
+
+    def wait(_prompt: Prompt) -> Sequence[str]:
+        released.wait(20)
+        return ["Boats get zebracoins."]
+
+    slow = served.before(ScriptedModel(wait))
+    slow.gate = Gate(slow.services, slow.gate.corpora, slow.gate.profile, 3)
+    url = listening(slow.app())
+    said = [{"role": "user", "content": "What do boats get?"}]
+    asked = {"model": "small", "messages": said, "certirag": {"corpus": "tax"}}
+
+    def ask(_number: int) -> int:
+        return httpx.post(f"{url}/v1/chat/completions", json=asked, timeout=30).status_code
+
+    with ThreadPoolExecutor(8) as clients:
+        answers = [clients.submit(ask, number) for number in range(8)]
+        done, _ = wait_for(answers, timeout=10, return_when="FIRST_COMPLETED")
+        assert httpx.get(f"{url}/livez", timeout=5).status_code == 200
+        assert {one.result() for one in done} == {503}
+        released.set()
+    assert sorted(one.result() for one in answers) == [200] * 4 + [503] * 4
+
+
+def test_an_unexpected_fault_is_told_in_the_same_shape(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the request's id, and nothing of the fault."""
+    monkeypatch.setattr(served.gate, "presented", lambda *_: 1 // 0)
+    response = served.client().post("/v1/answer", json=TAX)
+    error = _error(response, 500, "INTERNAL")
+    assert response.headers["x-request-id"] == error["trace_id"]
+    assert "division" not in response.text
