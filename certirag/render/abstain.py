@@ -220,9 +220,15 @@ def _answered(claims: Sequence[Claim], decisions: Sequence[Decision]) -> list[Cl
 
 
 def disagreements(claims: Sequence[Claim], grounds: Grounds) -> dict[str, list[str]]:
-    """Say which documents disagree, by title and without a full stop, and on which claims by id."""
+    """Say which documents disagree, by title and without a full stop, and on which claims by id.
+
+    A sentence of a claim's own document opposes it from where it contradicts it on; that one
+    document contests itself is no rule of any policy.
+    """
     titles = {chunk.chunk_id: chunk.source.title or chunk.doc_id for chunk in grounds.chunks}
-    limit = min(grounds.policy.tau_contradict, grounds.policy.tau_contest)
+    documents = {chunk.chunk_id: chunk.doc_id for chunk in grounds.chunks}
+    contradicts = grounds.policy.tau_contradict
+    limit = min(contradicts, grounds.policy.tau_contest)
     results = {result.claim_id: result for result in grounds.results}
     found: dict[str, list[str]] = {}
     for claim in claims:
@@ -230,11 +236,15 @@ def disagreements(claims: Sequence[Claim], grounds: Grounds) -> dict[str, list[s
         if result is None or is_uncheckable(claim):
             continue
         entailed = is_score(result.score) and (result.score or 0.0) >= grounds.policy.tau_entail
-        own = {titles.get(ref.chunk_id, ref.chunk_id) for ref in result.best_evidence if entailed}
+        attached = [ref.chunk_id for ref in result.best_evidence if entailed]
+        own = {titles.get(chunk_id, chunk_id) for chunk_id in attached}
+        held = {documents.get(chunk_id) for chunk_id in attached}
         against = {
             titles.get(score.chunk_id, score.chunk_id)
             for score in result.all_scores
-            if is_score(score.contradicted) and (score.contradicted or 0.0) >= limit
+            if is_score(score.contradicted)
+            and (score.contradicted or 0.0)
+            >= (contradicts if documents.get(score.chunk_id) in held else limit)
         }
         for other in sorted(against):
             sides = sorted(own - {other})

@@ -95,6 +95,17 @@ def test_a_document_that_speaks_against_itself_is_no_disagreement_of_documents()
     assert _found([_opposed(OWN, same)], OWN, same) == []
 
 
+def test_a_document_opposes_its_own_claim_from_where_it_contradicts_it() -> None:
+    """Of another document less is told already."""
+    policy = replace(POLICY, tau_contradict=0.7, tau_contest=0.6)
+    weak = _opposed(OWN, OTHER, contradicted=0.65)
+    strong = _opposed(OWN, OTHER, contradicted=0.7)
+    same = replace(OTHER, doc_id=OWN.doc_id)
+    claims = [replace(CLAIM, id=weak.claim_id)]
+    for found, other, told in ((weak, OTHER, 1), (weak, same, 0), (strong, same, 1)):
+        assert len(disagreements(claims, Grounds("How?", (found,), (OWN, other), policy))) == told
+
+
 @pytest.mark.parametrize("spoil", ["hidden", "elsewhere", "gone"])
 def test_a_side_that_does_not_resolve_is_no_side(spoil) -> None:
     """What a reader of the document cannot see, or what is not there, is not quoted."""

@@ -230,20 +230,22 @@ EVIDENCE = "Losses are told to the desk within 24 hours."
 
 
 @pytest.mark.parametrize(
-    ("turned", "against"),
+    ("cheap", "strong", "against"),
     [
-        (says(0.9), 0.9),  # what the evidence says with its own figure, it denies with another
-        (says(0.8), 0.65),  # enough to contest, not to accuse
-        (says(0.6), 0.2),
-        (Judgement("error", 0.0, 0.0, 0.0, error="late"), 0.2),
+        (0.9, says(0.9), 0.9),  # what the evidence says with its own figure, it denies with another
+        (0.8, says(0.8), 0.65),  # enough to contest, not to accuse
+        (0.8, says(0.95), 0.65),  # both have to be sure
+        (0.6, says(0.6), 0.2),
+        (0.9, Judgement("error", 0.0, 0.0, 0.0, error="late"), 0.2),
     ],
 )
 def test_evidence_with_another_figure_speaks_against_a_claim(
-    turned: Judgement, against: float
+    cheap: float, strong: Judgement, against: float
 ) -> None:
     """It is asked what it says of the claim with its figure; it never speaks for it by that."""
-    verdicts = {FOUR: says(0.05, 0.2), OTHER: turned}
-    verifier, _ = cascade(verdicts, verdicts, low=0.5)
+    own = says(0.05, 0.2)
+    first, second = {FOUR: own, OTHER: says(cheap)}, {FOUR: own, OTHER: strong}
+    verifier, _ = cascade(first, second, low=0.5)
     (found,) = verifier.judge([Pair(FOUR, EVIDENCE)])
     assert found.contradicted == against
     assert found.entailed <= 0.05
