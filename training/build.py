@@ -18,6 +18,7 @@ from certirag.adapters.networks.pair_model import PairModel
 from certirag.adapters.verifiers.embedded_verifier import CALIBRATIONS, as_evidence_writes, measure
 from certirag.bootstrap import make_splitter
 from certirag.errors import InputError, ModelError
+from certirag.eval.measures import threshold_for_precision
 from certirag.ports import Pair
 from certirag.verification.calibration import VERSION as CALIBRATION_VERSION
 from certirag.verification.calibration import Calibration, FittedOn, calibration_bytes, softmax
@@ -27,7 +28,6 @@ from training.config import TrainingConfig
 from training.contrast import contrast_rows
 from training.encode import encode_rows, label_number
 from training.export import Agreement, agreement, export
-from training.measures import threshold_for_precision
 from training.rows import GROUNDING, Row, held_out, limited, read_rows
 from training.run import open_tokenizer
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from certirag import __version__
 from certirag.auditing.query import GROUPINGS, PERIOD_FORMS
+from certirag.cli.measure_arguments import add_measuring
 from certirag.cli.number_arguments import entry, whole
 from certirag.cli.output import complain
 from certirag.cli.serve_arguments import add_gateway
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[Any]  # noqa: SLF001
 
 MODES: Final = ("strict", "mixed", "debug")  # those of `certirag.render.Mode`
-BENCH_ENTRIES: Final = 1_000_000
 _LIST: Final = 20
 _EXAMPLES: Final = """examples:
   accepted with a low score, last quarter:
@@ -57,7 +57,7 @@ def command_line() -> argparse.ArgumentParser:
     keys = commands.add_parser("keys", help="the keys that sign certificates and the log")
     _add_keys(keys.add_subparsers(dest="act", required=True, metavar="COMMAND"))
     _add_replay(commands)
-    _add_measuring(commands)
+    add_measuring(commands)
     add_gateway(commands)
     return parser
 
@@ -350,45 +350,3 @@ def _add_replay(commands: Commands) -> None:
     parser.add_argument("--json", action="store_true", help="the sum, and those that differ")
     _add_query_options(parser)
     parser.set_defaults(run="replay_commands:replay_answers")
-
-
-def _add_measuring(commands: Commands) -> None:
-    scoring = commands.add_parser("score", help="score premise and hypothesis pairs")
-    scoring.add_argument("--pairs", required=True, type=Path, metavar="IN.jsonl[.gz]")
-    scoring.add_argument("--out", required=True, type=Path, metavar="OUT.jsonl")
-    scoring.add_argument("--verifier", metavar="NAME")
-    scoring.set_defaults(run="measure_commands:score")
-
-    timing = commands.add_parser("bench", help="measure speed and memory of each stage")
-    timing.add_argument("--data", nargs="+", type=Path, metavar="PATH", default=[])
-    timing.add_argument("--questions", type=Path, metavar="FILE.jsonl")
-    timing.add_argument("--verifier", metavar="NAME")
-    timing.add_argument("--repeat", type=whole(1), metavar="N", default=1)
-    timing.add_argument("--limit", type=whole(1), metavar="N", help="ask the first N questions")
-    timing.add_argument("--out", type=Path, metavar="FILE", help="write the measurements as JSON")
-    timing.add_argument("--json", action="store_true", help="print the measurements as JSON")
-    timing.add_argument("--audit", action="store_true", help="measure an audit log instead")
-    timing.add_argument(
-        "--entries",
-        type=whole(1),
-        metavar="N",
-        default=BENCH_ENTRIES,
-        help="with --audit: how many (a million take 3 GB of disk)",
-    )
-    timing.add_argument(
-        "--reading", action="store_true", help="measure reading documents of each format instead"
-    )
-    timing.add_argument(
-        "--folder", type=Path, metavar="DIR", help="with --audit: keep the log here"
-    )
-    timing.set_defaults(run="measure_commands:bench")
-
-    evaluate = commands.add_parser("eval", help="measure how good answers are")
-    answers = evaluate.add_subparsers(required=True, metavar="WHAT").add_parser(
-        "answers", help="questions with the sentences that people marked as their answer"
-    )
-    answers.add_argument("--data", required=True, type=Path, metavar="IN.jsonl[.gz]")
-    answers.add_argument("--limit", type=whole(1), metavar="N", help="N questions, evenly")
-    answers.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
-    answers.add_argument("--json", action="store_true", help="print the figures as JSON")
-    answers.set_defaults(run="measure_commands:eval_answers")

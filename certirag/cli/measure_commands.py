@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from certirag.bootstrap import make_splitter, make_verifier
-from certirag.cli.arguments import BENCH_ENTRIES
 from certirag.cli.files import json_line, read_pairs, write_beside
+from certirag.cli.measure_arguments import BENCH_ENTRIES
 from certirag.cli.output import note, print_json, say_progress
 from certirag.errors import InputError
 from certirag.eval.answers import (
@@ -22,6 +22,8 @@ from certirag.eval.answers import (
 from certirag.eval.bench import report_lines, run_bench
 from certirag.eval.bench_audit import audit_report_lines, run_audit_bench
 from certirag.eval.bench_reading import reading_report_lines, run_reading_bench
+from certirag.eval.compare_runs import compare_runs, comparison_lines
+from certirag.eval.pairs import PairsRun, run_pairs
 from certirag.eval.workload import demo_workloads, own_workload
 from certirag.render import visible
 from certirag.settings import Settings
@@ -74,6 +76,33 @@ def eval_answers(options: argparse.Namespace, settings: Settings) -> int:
         rows = [rows[at * len(rows) // options.limit] for at in range(options.limit)]
     report = run_answers(rows, settings, say_progress)
     return _show(report, tuple(answers_report_lines(report)), options)
+
+
+def eval_pairs(options: argparse.Namespace, settings: Settings) -> int:
+    """Measure labelled pairs through the verifier and the gate; a run that was interrupted goes on."""
+    settings = replace(
+        settings,
+        verifier=options.verifier or settings.verifier,
+        policy=options.profile or settings.policy,
+    )
+    run = PairsRun(options.data, options.out, options.limit, options.seed)
+    report = run_pairs(run, settings, say_progress)
+    note(f"rows, tables and plots are in {options.out}")
+    if options.json:
+        print_json(report)
+    else:
+        print((options.out / "figures.md").read_text("utf-8"))
+    return 0
+
+
+def eval_compare(options: argparse.Namespace, _settings: Settings) -> int:
+    """Say where two runs over the same rows differ, and whether that is more than chance."""
+    report = compare_runs(*options.runs)
+    if options.json:
+        print_json(report)
+    else:
+        print("\n".join(map(visible, comparison_lines(report))))
+    return 0
 
 
 def _bench_audit(options: argparse.Namespace) -> int:

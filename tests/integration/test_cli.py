@@ -23,7 +23,6 @@ from certirag.cli.main import command_of, main
 from certirag.proof.keys import trusted_keys
 from certirag.proof.schemas import published_schemas
 from certirag.render import Mode
-from training.report import figures, read_scored
 
 POLICY = FIXTURES / "corpora" / "policy"
 QUESTION = "How many days of annual leave do full-time employees receive?"
@@ -229,7 +228,6 @@ def test_score_reads_gzip_and_keeps_what_people_said(home: Path, tmp_path: Path)
     assert [row["gold"] for row in scored] == ["entailed", "neutral"]
     assert scored[0]["label"] == "entailed"
     assert scored[1]["entailed"] < scored[0]["entailed"]
-    assert [row.rows for row in figures(read_scored(out))] == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -354,8 +352,8 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.Namespace]:
 def test_every_command_has_its_function() -> None:
     """Commands are named in the parser and found when one is run."""
     found = [command_of(options) for options in _commands(command_line())]
-    assert len(found) == 30
-    assert len(set(found)) == 30
+    assert len(found) == 32
+    assert len(set(found)) == 32
     assert set(MODES) == {mode.value for mode in Mode}
 
 

@@ -11,11 +11,12 @@ from fakes import AlignedWords
 
 from certirag.bootstrap import load_policy, make_splitter, make_verifier
 from certirag.core.generation import ModelIdentity
+from certirag.eval.gate_counts import BadgeCount, LabelledRow, count_badges, measure_set
 from certirag.ports import Judgement, Pair
 from certirag.settings import read_settings
 from certirag.verification.lexical import scoring
 from certirag.verification.measured import AtThreshold, read_measurements
-from training.badges import BadgeCount, LabelledRow, count_badges, each_check, main, measure_set
+from training.badges import each_check, main
 
 _DOCUMENT = "The old mill of Corrant was sold in 1987. Its wheel is made of oak."
 

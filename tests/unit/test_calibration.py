@@ -10,6 +10,16 @@ import numpy as np
 import pytest
 
 from certirag.errors import InputError, ModelError
+from certirag.eval.measures import (
+    auroc,
+    auroc_within,
+    balanced_accuracy,
+    brier_score,
+    expected_calibration_error,
+    length_strata,
+    reliability,
+    threshold_for_precision,
+)
 from certirag.verification.calibration import (
     Calibration,
     FittedOn,
@@ -25,16 +35,6 @@ from training.calibrate import (
     fit_isotonic,
     fit_temperature,
     rows_sha256,
-)
-from training.measures import (
-    auroc,
-    auroc_within,
-    balanced_accuracy,
-    brier_score,
-    expected_calibration_error,
-    length_strata,
-    reliability,
-    threshold_for_precision,
 )
 from training.rows import Row
 

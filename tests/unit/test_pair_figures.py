@@ -1,15 +1,13 @@
-"""The model card's table is recomputed from scored rows, errors counted against the verifier."""
+"""The model card's table is computed from scored rows, errors counted against the verifier."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
-from pathlib import Path
 
 import pytest
 
-from training.report import ALL, figures, main, read_scored
+from certirag.eval.pair_figures import ALL, GOLD, ScoredRow, figures, json_values, markdown
 
 WORDS = "one two three four five"
 
@@ -42,17 +40,23 @@ ROWS = [
 ]
 
 
-@pytest.fixture
-def scores(tmp_path: Path) -> Path:
-    """Return the rows as ``certirag score`` writes them."""
-    path = tmp_path / "scores.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
-    return path
+def _rows(rows: list[dict]) -> list[ScoredRow]:
+    return [
+        ScoredRow(
+            row["source"],
+            GOLD[row["gold"]],
+            row["label"],
+            (row["entailed"] or 0.0, row["not_enough_info"] or 0.0, row["contradicted"] or 0.0),
+            len(row["premise"].split()),
+            len(row["hypothesis"].split()),
+        )
+        for row in rows
+    ]
 
 
-def test_figures_by_hand(scores: Path) -> None:
+def test_figures_by_hand() -> None:
     """Each figure of a source is what a person counts."""
-    found = {own.source: own for own in figures(read_scored(scores), 0.85)}
+    found = {own.source: own for own in figures(_rows(ROWS), 0.85)}
     three = found["three"]
     assert (three.rows, three.errors, three.entailed) == (6, 1, 2)
     assert three.balanced_accuracy == pytest.approx((1 / 2 + 3 / 4) / 2)
@@ -68,9 +72,9 @@ def test_figures_by_hand(scores: Path) -> None:
     assert three.ece == pytest.approx((0.05 + 0.7 + 0.2 + 0.9 + 0.1) / 5)
 
 
-def test_sources_are_pooled_and_missing_classes_have_no_figure(scores: Path) -> None:
+def test_sources_are_pooled_and_missing_classes_have_no_figure() -> None:
     """Parts of a benchmark stand apart and together; a share of nothing is none."""
-    found = {own.source: own for own in figures(read_scored(scores))}
+    found = {own.source: own for own in figures(_rows(ROWS))}
     assert list(found) == [
         "attributionbench_A",
         "attributionbench_B",
@@ -89,59 +93,26 @@ def test_sources_are_pooled_and_missing_classes_have_no_figure(scores: Path) -> 
     assert found[ALL].rows == len(ROWS)
 
 
-def test_an_error_is_never_a_point_won(scores: Path) -> None:
+def test_an_error_is_never_a_point_won() -> None:
     """A verifier that only fails scores no better than one half, and covers nothing."""
     rows = [_row("s", gold, "error", 0.0) for gold in ("entailed", "neutral") * 5]
-    scores.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    own = figures(read_scored(scores))[0]
+    own = figures(_rows(rows))[0]
     assert (own.balanced_accuracy, own.auroc, own.three_way_accuracy) == (0.5, 0.5, 0.0)
     assert own.shipped.coverage == 0.0
     assert math.isnan(own.ece)
 
 
-def test_the_command_prints_json_or_markdown(scores: Path, capsys) -> None:
-    """One document of strict JSON; or a table with a line for each source."""
-    assert main(["--scores", str(scores), "--tau", "0.7"]) == 0
-    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+def test_the_figures_as_json_and_as_a_table() -> None:
+    """Strict JSON with null for what there is not; a table with a line for each source."""
+    found = figures(_rows(ROWS), 0.7)
+    printed = json.loads(json.dumps(json_values(found)), parse_constant=pytest.fail)
     by_source = {own["source"]: own for own in printed}
     assert by_source["silent"]["auroc"] is None
     assert by_source["three"]["shipped"]["tau"] == 0.7
     assert by_source["three"]["reliability"]
-    assert main(["--scores", str(scores), "--markdown"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = markdown(figures(_rows(ROWS))).splitlines()
     assert "Precision at 0.85" in lines[0]
     three = next(line for line in lines if line.startswith("| three |"))
     assert "0.875" in three
     assert "0.500 (0.013 to 0.987)" in three
     assert len({line.count("|") for line in lines[:8]}) == 1
-
-
-def test_a_gzipped_file_gives_the_same(scores: Path) -> None:
-    """What is packed is read as it was."""
-    packed = scores.with_suffix(".jsonl.gz")
-    packed.write_bytes(gzip.compress(scores.read_bytes()))
-    assert read_scored(packed) == read_scored(scores)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("", "holds no scored row"),
-        ("{", "line 1: not JSON"),
-        ("[]", "line 1: a scored row has strings"),
-        (json.dumps({**ROWS[0], "gold": "maybe"}), "'maybe'"),
-        (json.dumps({**ROWS[0], "label": "Verified"}), "'Verified'"),
-        (json.dumps({**ROWS[0], "entailed": None}), "numbers from 0 to 1"),
-        (json.dumps({**ROWS[0], "entailed": math.nan}), "numbers from 0 to 1"),
-        (json.dumps({**ROWS[0], "contradicted": True}), "numbers from 0 to 1"),
-        (json.dumps({k: v for k, v in ROWS[0].items() if k != "gold"}), "a source and a label"),
-    ],
-)
-def test_malformed_rows_are_one_line_and_two(scores: Path, capsys, line: str, said: str) -> None:
-    """Nothing is skipped: the first bad row ends the report."""
-    scores.write_text(line + "\n", "utf-8")
-    assert main(["--scores", str(scores)]) == 2
-    captured = capsys.readouterr()
-    assert said in captured.err
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""

@@ -1,36 +1,26 @@
-"""Recomputes the model card's table from scored rows: how good the verifier is, source by source.
+"""How good a verifier's scores of labelled pairs are, source by source.
 
-    certirag score --pairs dev.jsonl.gz --out scores.jsonl
-    python -m training.report --scores scores.jsonl --markdown
-
-A scored row holds ``source``, ``gold`` (entailed, contradicted, neutral or not_enough_info, or
-not_entailed where nobody said which), the verifier's ``label`` and three probabilities. A row
-that the verifier labelled ``error`` counts as called not entailed with a score of 0; calibration
+A row's gold is entailed, contradicted or not_enough_info, or not_entailed where nobody said which. A
+row that the verifier labelled ``error`` counts as called not entailed with a score of 0; calibration
 is measured on the others.
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 import math
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from certirag.core.verdict import is_score
-from certirag.errors import CertiRAGError, InputError
-from training import measures
+from certirag.eval import measures
 
+T = TypeVar("T")
 CALLED: Final = 0.5
 TAU: Final = 0.85
 CLASSES: Final = ("entailed", "not_enough_info", "contradicted")
-_GOLD: Final = {
+GOLD: Final = {
     **{name: name for name in (*CLASSES, "not_entailed")},
     "neutral": "not_enough_info",
 }
@@ -88,15 +78,22 @@ class SourceFigures:
 
 def figures(rows: Sequence[ScoredRow], tau: float = TAU) -> list[SourceFigures]:
     """Return the figures of each source in alphabetical order, pooled ones and all rows last."""
-    sources: dict[str, list[ScoredRow]] = {}
+    return [
+        _figures(name, own, tau) for name, own in sources_of(rows, lambda row: row.source).items()
+    ]
+
+
+def sources_of(rows: Sequence[T], source: Callable[[T], str]) -> dict[str, list[T]]:
+    """Return *rows* by their source in alphabetical order, pooled ones and all rows last."""
+    sources: dict[str, list[T]] = {}
     for row in rows:
-        sources.setdefault(row.source, []).append(row)
+        sources.setdefault(source(row), []).append(row)
     groups = dict(sorted(sources.items()))
     for name in _POOLED:
-        parts = [own for source, own in groups.items() if source.startswith(f"{name}_")]
+        parts = [own for at, own in groups.items() if at.startswith(f"{name}_")]
         if parts:
             groups[f"{name} (pooled)"] = [row for own in parts for row in own]
-    return [_figures(name, own, tau) for name, own in {**groups, ALL: list(rows)}.items()]
+    return {**groups, ALL: list(rows)}
 
 
 def _figures(source: str, rows: Sequence[ScoredRow], tau: float) -> SourceFigures:
@@ -142,63 +139,8 @@ def _class_figures(name: str, rows: Sequence[ScoredRow]) -> ClassFigures:
     )
 
 
-def read_scored(path: Path) -> list[ScoredRow]:
-    """Read what ``certirag score`` wrote, gzipped where the name ends in .gz.
-
-    Raises InputError, naming the line, for a row that is not as this file's first lines say.
-    """
-    opener = gzip.open if path.suffix == ".gz" else open
-    rows = []
-    try:
-        with opener(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    rows.append(_scored_row(line, f"{path}, line {number}"))
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        message = f"{path}: cannot be read ({error}): give the output of certirag score"
-        raise InputError(message) from error
-    if not rows:
-        message = f"{path} holds no scored row: give the output of certirag score"
-        raise InputError(message)
-    return rows
-
-
-def _scored_row(line: str, place: str) -> ScoredRow:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        message = f"{place}: not JSON: {error}"
-        raise InputError(message) from error
-    texts = ("source", "gold", "label", "premise", "hypothesis")
-    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in texts):
-        message = (
-            f"{place}: a scored row has strings {', '.join(texts)}; "
-            "score pairs that have a source and a label"
-        )
-        raise InputError(message)
-    gold, label = _GOLD.get(row["gold"]), row["label"]
-    found = [row.get(name) for name in CLASSES]
-    if gold is None or label not in {*CLASSES, "error"}:
-        message = f"{place}: gold {row['gold']!r} or label {label!r} is none that is known"
-        raise InputError(message)
-    if label == "error":
-        found = [0.0, 0.0, 0.0]
-    if not all(map(is_score, found)):
-        message = f"{place}: {', '.join(CLASSES)} must be numbers from 0 to 1"
-        raise InputError(message)
-    entailed, neutral, contradicted = (float(score) for score in found if score is not None)
-    return ScoredRow(
-        source=row["source"],
-        gold=gold,
-        label=label,
-        scores=(entailed, neutral, contradicted),
-        premise_words=len(row["premise"].split()),
-        hypothesis_words=len(row["hypothesis"].split()),
-    )
-
-
-def json_values(found: Sequence[SourceFigures]) -> list[object]:
-    """Return *found* as JSON values, null for NaN."""
+def json_values(found: Sequence[Any]) -> list[object]:
+    """Return the dataclasses *found* as JSON values, null for NaN."""
     return [_plain(asdict(own)) for own in found]
 
 
@@ -226,7 +168,7 @@ def markdown(found: Sequence[SourceFigures]) -> str:
         f"Precision at {tau:g}",
         "Coverage",
     )
-    table = [
+    rows = [
         (
             own.source,
             str(own.rows),
@@ -247,13 +189,14 @@ def markdown(found: Sequence[SourceFigures]) -> str:
         for own in found
         for name, c in own.classes.items()
     ]
-    lines = _table(head, table)
+    lines = table(head, rows)
     if classes:
-        lines += ["", *_table(("Source", "Class", "Rows", "Precision", "Recall"), classes)]
+        lines += ["", *table(("Source", "Class", "Rows", "Precision", "Recall"), classes)]
     return "\n".join(lines)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a Markdown table as lines; all columns but the first are set to the right."""
     rule = ["---" if column == 0 else "---:" for column in range(len(head))]
     return [f"| {' | '.join(_cell(own) for own in row)} |" for row in (head, rule, *rows)]
 
@@ -274,30 +217,3 @@ def _precision(found: measures.Threshold) -> str:
     if not found.called:
         return "–"
     return f"{found.precision:.3f} ({found.low:.3f} to {found.high:.3f})"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, or 2 after one line on standard error."""
-    parser = argparse.ArgumentParser(prog="python -m training.report", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--scores", type=Path, required=True, help="output of certirag score")
-    parser.add_argument("--tau", type=float, default=TAU, help="the threshold of a badge")
-    parser.add_argument("--markdown", action="store_true", help="tables instead of JSON")
-    options = parser.parse_args(arguments)
-    try:
-        if not 0.0 <= options.tau <= 1.0:
-            message = f"--tau {options.tau}: give a number from 0 to 1"
-            raise InputError(message)
-        found = figures(read_scored(options.scores), options.tau)
-    except CertiRAGError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    if options.markdown:
-        print(markdown(found))
-    else:
-        print(json.dumps(json_values(found), ensure_ascii=False, indent=1))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

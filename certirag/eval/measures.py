@@ -7,6 +7,7 @@ is entailed. Where a figure needs a class that the rows lack, it is NaN, never a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -182,6 +183,42 @@ def threshold_for_precision(
         )
         raise InputError(message)
     return at_threshold(scores, positive, chosen, confidence=confidence)
+
+
+def bootstrap_interval(
+    measure: Callable[[NDArray[np.int64]], float], rows: int, *, seed: int, samples: int = 1_000
+) -> tuple[float, float]:
+    """Return the 2.5th and 97.5th percentile of *measure* over rows drawn with replacement.
+
+    *measure* takes the numbers of *rows* rows. The percentile bootstrap of Efron 1979; NaN for a sample that lacks a
+    class is left out, and (NaN, NaN) returned where all are.
+    """
+    random = np.random.default_rng(seed)
+    found = np.array([measure(random.integers(0, rows, rows)) for _ in range(samples)])
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return math.nan, math.nan
+    low, high = np.percentile(found, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """Return the exact two-sided p that two paired systems, each alone right so often, are equally good.
+
+    McNemar 1947, by the binomial distribution. 1.0 where they differ nowhere.
+    """
+    differing = only_one + only_other
+    tail = sum(math.comb(differing, k) for k in range(min(only_one, only_other) + 1))
+    return float(min(1.0, 2 * tail / (1 << differing)))
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Return each of *p* adjusted for their number, in order (Holm 1979)."""
+    adjusted, floor = [0.0] * len(p), 0.0
+    for rank, at in enumerate(sorted(range(len(p)), key=lambda at: p[at])):
+        floor = max(floor, min(1.0, (len(p) - rank) * p[at]))
+        adjusted[at] = floor
+    return adjusted
 
 
 def _wins(scores: Scores, positive: Marks) -> tuple[int, float]:

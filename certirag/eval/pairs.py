@@ -1,0 +1,227 @@
+"""`certirag eval pairs`: labelled pairs through the verifier and the whole gate, into a run's folder.
+
+The folder holds ``run.json`` (what was run: data, verifier, policy), ``rows.jsonl`` (a line for each
+row, written as it is measured) and, at the end, tables and plots. A run that was interrupted goes on
+from its rows: each is measured by itself, so the figures are those of a run that was not.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from certirag import __version__
+from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_verifier
+from certirag.core.policy import Policy
+from certirag.errors import InputError
+from certirag.eval.gate_counts import LabelledRow, counted, decided, trials_of
+from certirag.eval.pair_figures import GOLD
+from certirag.eval.pair_report import MeasuredRow, write_report
+from certirag.ports import Embedder, Progress, SentenceSplitter, Verifier
+from certirag.settings import Settings
+from certirag.verification.judge import score_rows
+
+FORMAT: Final = 1  # of a run
+RUN, ROWS = "run.json", "rows.jsonl"
+_BATCH: Final = 50  # rows measured and written at once
+_Gold = Literal["entailed", "contradicted", "neutral", "not_enough_info", "not_entailed"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """A labelled row of JSON Lines: whether *premise* bears *hypothesis* out.
+
+    *false* is what makes the hypothesis untrue, or "" where that is its whole.
+    """
+
+    premise: str
+    hypothesis: str
+    label: _Gold
+    source: str = ""
+    title: str = ""
+    false: str = ""
+
+    @property
+    def labelled(self) -> LabelledRow:
+        """The row as the gate counts it."""
+        entailed = self.label == "entailed"
+        return LabelledRow(self.title, self.premise, self.hypothesis, entailed, self.false)
+
+
+def read_pair_rows(path: Path) -> Iterator[PairRow]:
+    """Yield the rows of JSON Lines, gzipped where the name ends in .gz, as they are read.
+
+    Raises InputError naming file, line and field for a row that is none, and for a file without rows.
+    """
+    adapter, number, found = TypeAdapter(PairRow), 0, 0
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):  # noqa: B007  # told below
+                if line.strip():
+                    found += 1
+                    yield adapter.validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the line"
+        raise InputError(f"{path}, line {number}: {place}: {first['msg']}") from error
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}): check the path") from error
+    if not found:
+        raise InputError(f"{path} holds no rows")
+
+
+@dataclass(frozen=True, slots=True)
+class PairsRun:
+    """What a run measures: rows of *data* with a verifier and a policy; *limit* of them, drawn by *seed*."""
+
+    data: Path
+    out: Path
+    limit: int | None
+    seed: int
+
+
+def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str, Any]:
+    """Measure every row that *run*'s folder does not have yet, and return the figures of all.
+
+    Raises InputError for bad rows, and where the folder holds a run of something else.
+    """
+    rows = list(enumerate(read_pair_rows(run.data)))
+    verifier, policy = make_verifier(settings.verifier), load_policy(settings.policy)
+    if run.limit and run.limit < len(rows):
+        drawn = np.random.default_rng(run.seed).choice(len(rows), run.limit, replace=False)
+        rows = [rows[at] for at in sorted(drawn)]
+    _begin(run, _described(run, len(rows), verifier, policy))
+    measured = _measured_before(run.out / ROWS)
+    left = [(number, row) for number, row in rows if number not in measured]
+    embedder, split = make_embedder(settings.embedder), make_splitter(settings.sentences)
+    with (run.out / ROWS).open("ab") as file:
+        for start in range(0, len(left), _BATCH):
+            progress("Measuring rows", len(measured), len(rows))
+            part = left[start : start + _BATCH]
+            found = _measure(part, verifier, policy, embedder, split, settings)
+            file.write(b"".join(_ROW.dump_json(one) + b"\n" for one in found))
+            file.flush()
+            measured |= {one.number: one for one in found}
+    progress("Measuring rows", len(measured), len(rows))
+    return write_report([measured[number] for number, _ in rows], policy, run.out, seed=run.seed)
+
+
+_ROW: Final = TypeAdapter(MeasuredRow)
+
+
+def _described(run: PairsRun, rows: int, verifier: Verifier, policy: Policy) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "what": "pairs",
+        "data": {
+            "name": run.data.name,
+            "sha256": hashlib.sha256(run.data.read_bytes()).hexdigest(),
+        },
+        "rows": rows,
+        "limit": run.limit,
+        "seed": run.seed,
+        "verifier": asdict(verifier.identity),
+        "policy": asdict(policy),
+        "certirag": __version__,
+    }
+
+
+def _begin(run: PairsRun, described: dict[str, Any]) -> None:
+    """Make the run's folder, or see that it is of the same run."""
+    text = json.dumps(described, ensure_ascii=False, indent=1) + "\n"
+    try:
+        run.out.mkdir(parents=True, exist_ok=True)
+        held = (run.out / RUN).read_text("utf-8") if (run.out / RUN).exists() else ""
+        if held and held != text:
+            message = (
+                f"{run.out}: holds a run of other data, verifier or policy: name another folder"
+            )
+            raise InputError(message)
+        (run.out / RUN).write_text(text, "utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{run.out}: cannot be written ({error.strerror}): name a folder"
+        ) from error
+
+
+def _measured_before(path: Path) -> dict[int, MeasuredRow]:
+    """Return the rows of a run that was interrupted; a torn last line is cut off."""
+    if not path.exists():
+        return {}
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if whole != data:
+        path.write_bytes(whole)
+    return {row.number: row for row in read_measured_rows(path)}
+
+
+def read_measured_rows(path: Path) -> list[MeasuredRow]:
+    """Return the measured rows of a run's folder; InputError naming a line that is none."""
+    found = []
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}): name a run's folder"
+        ) from error
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(_ROW.validate_json(line))
+        except ValidationError as error:
+            raise InputError(f"{path}, line {number}: is no measured row") from error
+    return found
+
+
+def _measure(
+    rows: Sequence[tuple[int, PairRow]],
+    verifier: Verifier,
+    policy: Policy,
+    embedder: Embedder,
+    split: SentenceSplitter,
+    settings: Settings,
+) -> list[MeasuredRow]:
+    pairs = [{"premise": row.premise, "hypothesis": row.hypothesis} for _, row in rows]
+    scored = score_rows(pairs, verifier, split, lambda *_: None)
+    trials = trials_of(policy)
+    own = next(at for at, trial in enumerate(trials) if trial.tau_entail == policy.tau_entail)
+    states = decided([row.labelled for _, row in rows], verifier, trials, split, settings)
+    found = []
+    for (number, row), score, each in zip(rows, scored, states, strict=True):
+        counts = [counted(row.labelled, claims) for claims in each]
+        found.append(
+            MeasuredRow(
+                number=number,
+                source=row.source,
+                gold=GOLD[row.label],
+                label=str(score["label"]),
+                entailed=_score(score["entailed"]),
+                not_enough_info=_score(score["not_enough_info"]),
+                contradicted=_score(score["contradicted"]),
+                cosine=_cosine(row, embedder, split),
+                premise_words=len(row.premise.split()),
+                hypothesis_words=len(row.hypothesis.split()),
+                states=[state for _, state in each[own]],
+                counts=[(n.badges, n.wrong, n.asked, n.whole) for n in counts],
+            )
+        )
+    return found
+
+
+def _score(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _cosine(row: PairRow, embedder: Embedder, split: SentenceSplitter) -> float:
+    """Return the cosine of the hypothesis and the closest sentence of the premise, in [0, 1]."""
+    found = [row.premise[start:end] for start, end in split(row.premise)]
+    vectors = embedder.embed([row.hypothesis, *(found or [row.premise])])
+    return round(float(np.clip((vectors[1:] @ vectors[0]).max(), 0.0, 1.0)), 6)
