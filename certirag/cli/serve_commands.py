@@ -21,6 +21,7 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
         import uvicorn  # noqa: PLC0415  # the extra 'gateway'
 
         from certirag.gateway.app import gateway_app  # noqa: PLC0415
+        from certirag.gateway.telemetry import export_traces  # noqa: PLC0415
     except ImportError as error:
         message = f"the gateway needs {error.name}: pip install 'certirag[gateway]'"
         raise MissingExtra(message) from error
@@ -31,6 +32,8 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
             "make one with certirag serve-key add NAME"
         )
     profile = load_profile(options.profile)
+    if line := export_traces():
+        note(line)
     services = build_services(settings)
     corpora = Corpora(settings.home / "indexes", services)
     gate = Gate(services, corpora, profile, options.waiting)

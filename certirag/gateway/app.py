@@ -14,8 +14,10 @@ from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.telemetry import TelemetryConfig
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from certirag.errors import CertiRAGError
@@ -31,6 +33,7 @@ from certirag.gateway.gated import (
 )
 from certirag.gateway.qa import grounded_answer
 from certirag.gateway.refusals import CODES, PROBLEM, Code, Refused
+from certirag.gateway.telemetry import traced
 from certirag.gateway.wire import (
     AnswerRequest,
     AnswerResponse,
@@ -49,6 +52,13 @@ T = TypeVar("T")
 MAX_BODY: Final = 1_000_000  # bytes
 BODY_SECONDS: Final = 30.0  # between two parts of a body
 _LOGGER: Final = logging.getLogger("certirag.gateway")
+# What FastAPI itself would trace and log has addresses and exceptions in it: `telemetry` has neither.
+_NO_TELEMETRY: Final[TelemetryConfig] = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "auto_configure": False,
+}
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WATCHED: Final = 0.5  # seconds between two looks at whether the client is still there
 _DOCUMENTED: Final[dict[int | str, dict[str, Any]]] = {
@@ -82,6 +92,7 @@ async def _require_json(request: Request) -> None:
 def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
     """Return the service; without *keys* it answers what is addressed to loopback alone."""
     app = FastAPI(
+        telemetry=_NO_TELEMETRY,
         title="CertiRAG gateway",
         version="1",
         description="Only statements that the sources support leave.",
@@ -295,18 +306,19 @@ class _Bounded:
                 message["headers"] = [*message.get("headers", ()), name]
             await send(message)
 
-        try:
-            await self._app(scope, bounded, counted)
-        except Exception:
-            if started:
-                raise
-            scope["certirag.code"] = "INTERNAL"
-            told = JSONResponse(Refused("INTERNAL").body(scope["certirag.request"]), 500)
-            await told(scope, bounded, counted)
-            _LOGGER.exception("a request failed that should not")
-        finally:
-            route = scope.get("route")
-            path = getattr(route, "path", "other")
-            code = scope.get("certirag.code", "")
-            self._measures.requests.labels(path, str(status), code).inc()
+        with traced("request", Headers(scope=scope)) as span:
+            try:
+                await self._app(scope, bounded, counted)
+            except Exception:
+                if started:
+                    raise
+                scope["certirag.code"] = "INTERNAL"
+                told = JSONResponse(Refused("INTERNAL").body(scope["certirag.request"]), 500)
+                await told(scope, bounded, counted)
+                _LOGGER.exception("a request failed that should not")
+            finally:
+                path = getattr(scope.get("route"), "path", "other")
+                code = scope.get("certirag.code", "")
+                span.answered(scope["method"], path, status, code)
+                self._measures.requests.labels(path, str(status), code).inc()
             self._measures.seconds.labels(path).observe(time.perf_counter() - began)

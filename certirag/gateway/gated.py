@@ -31,6 +31,7 @@ from certirag.errors import (
 from certirag.gateway.allowed import Allowed, Corpora
 from certirag.gateway.profiles import Profile, load_profile
 from certirag.gateway.refusals import Code, Refused
+from certirag.gateway.telemetry import tell_claims
 from certirag.gateway.wire import AnswerResponse, CitationOut, ClaimOut, SourceOut
 from certirag.render import Mode, Presentation, present
 
@@ -116,12 +117,14 @@ class Gate:
             self._given[answer.trace_id] = caller.name
             while len(self._given) > _REMEMBERED:
                 self._given.popitem(last=False)
-        return present(
+        shown = present(
             answer.export,
             Mode.STRICT,
             trusted=self.services.trusted,
             floor=asked.profile.policy.meet(self.services.policy),
         )
+        tell_claims(shown, text=self.services.settings.trace_text)
+        return shown
 
     @contextmanager
     def place(self) -> Iterator[None]:
