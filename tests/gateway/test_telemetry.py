@@ -115,6 +115,25 @@ def test_refusals_and_outages_are_told_apart(served: Served, spans: InMemorySpan
     assert "zebracoins" not in _written(spans.get_finished_spans())
 
 
+def test_a_tool_is_a_span_in_its_request(served: Served, spans: InMemorySpanExporter) -> None:
+    """The evaluations are the tool's, and the protocol's library adds no span of its own."""
+    called = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "ask", "arguments": {"question": ASKED["question"], "corpus": "tax"}},
+    }
+    with served.client() as client:
+        headers = {"accept": "application/json, text/event-stream"}
+        answer = client.post("/mcp", json=called, headers=headers)
+    assert "70 cents" in answer.text, answer.text
+    tool, request = spans.get_finished_spans()
+    assert (tool.name, request.name) == ("execute_tool ask", "POST /mcp")
+    assert tool.parent.span_id == request.context.span_id
+    assert tool.events
+    assert not request.events
+
+
 def test_nothing_is_sent_unless_an_endpoint_is_named(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
