@@ -28,6 +28,7 @@ _KEEPING: Final = frozenset(
         "foreign_index",
         "corpus_changes",
         "max_file_seconds",
+        "trace_text",
     }
 )
 _SWITCH: Final = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
@@ -50,7 +51,8 @@ class Settings:
     shows a session its own answers, and with *audit_everyone* those of all users to every user of
     the app; *audit_page* takes it away. An index that no key of this home signed is asked only with
     *foreign_index*. *corpus_changes* lets every user of the app delete and read again documents of
-    the corpora on disk; None lets a browser on the same machine, and nobody else.
+    the corpora on disk; None lets a browser on the same machine, and nobody else. *trace_text* puts
+    questions and claims into the gateway's traces.
     """
 
     home: Path = Path("~/.local/share/certirag")
@@ -87,6 +89,7 @@ class Settings:
     audit_everyone: bool = False
     foreign_index: bool = False
     corpus_changes: bool | None = None
+    trace_text: bool = False
 
     def caps(self) -> dict[str, str | int | float | bool]:
         """Return what shapes an answer, for the record and its hash; no paths, no secrets."""

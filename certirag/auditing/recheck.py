@@ -135,18 +135,38 @@ def _passage(chunk: EvidenceChunk, *, renamed: bool) -> object:
     return chunk.text, sentences, chunk.source.section, "" if renamed else chunk.source.title
 
 
-def revoked_since(path: Path, log: AuditLog, report: Checked) -> Checked:
-    """Return *report* on the VALID export *path*, or STALE with the code ``revoked``.
+def check_again(
+    data: bytes, pinned: Pinned, log: AuditLog, sources: Collection[str] | None = None
+) -> Checked:
+    """Return the verdict on an export's bytes: by the checker, today's rules, and *log*.
+
+    *sources* are the SHA-256 of today's documents (STALE), None: not compared. Raises InputError
+    for an export of another log, AuditError when *log* cannot be read.
+    """
+    report = check_under(data, pinned, sources)
+    if report.verdict != "VALID":
+        return Checked(report.verdict, report.code, report.reason)
+    try:
+        record = open_export(data, pinned.keys if isinstance(pinned, checker.TrustFile) else pinned)
+    except CertificateError as error:  # this program reads more narrowly than the checker
+        return Checked("NOT-REPRODUCIBLE", "record", f"this program does not read it: {error}")
+    if difference := judged_otherwise(record):
+        return Checked("NOT-REPRODUCIBLE", "rescore", difference)
+    return revoked_since(data, "the export", log, Checked("VALID", "", report.reason))
+
+
+def revoked_since(data: bytes, name: str, log: AuditLog, report: Checked) -> Checked:
+    """Return *report* on the VALID export *data*, or STALE with the code ``revoked``.
 
     *log* is the one that the export is of; it is asked for an entry that revokes the answer.
     Raises InputError for an export of another log, or of an entry that this log has not.
     """
     if report.verdict != "VALID":
         return report
-    text = json.loads(_read(path))["log"]["leaf"]
+    text = json.loads(data)["log"]["leaf"]
     leaf = parse_leaf(text)
     if leaf.origin != log.origin:
-        raise InputError(f"{path}: is of the log {leaf.origin}, not of {log.origin}: use that log")
+        raise InputError(f"{name}: is of the log {leaf.origin}, not of {log.origin}: use that log")
     if next(iter(log.leaves(leaf.index, leaf.index + 1)), "") != text:
         return Checked("TAMPERED", "inclusion", f"entry {leaf.index} of the log here is another")
     by = revocation(log, leaf.index)

@@ -130,7 +130,10 @@ def check(options: argparse.Namespace, settings: Settings) -> int:
         for path in options.files
     ]
     if log is not None:
-        reports = [(path, revoked_since(path, log, report)) for path, report in reports]
+        reports = [
+            (path, revoked_since(path.read_bytes(), str(path), log, report))
+            for path, report in reports
+        ]
     if options.json:
         print_json([{"file": str(path)} | asdict(report) for path, report in reports])
     else:

@@ -13,15 +13,20 @@ if TYPE_CHECKING:
 
 
 def add_gateway(commands: Commands) -> None:
-    """Add ``serve`` and ``serve-key``."""
+    """Add ``serve``, ``mcp`` and ``serve-key``."""
     serving = commands.add_parser("serve", help="serve the HTTP gateway")
     serving.add_argument("--host", default="127.0.0.1", metavar="H")
     serving.add_argument("--port", type=whole(1, 65535), default=3000, metavar="P")
-    serving.add_argument(
-        "--profile", default="casual", metavar="NAME", help="every request's floor"
-    )
-    serving.add_argument("--waiting", type=whole(0, 1000), default=16, metavar="N")
     serving.set_defaults(run="serve_commands:serve")
+    tools = commands.add_parser(
+        "mcp", help="serve the gateway's tools over standard input and output (MCP)"
+    )
+    tools.set_defaults(run="serve_commands:serve_tools")
+    for parser in (serving, tools):
+        parser.add_argument(
+            "--profile", default="casual", metavar="NAME", help="every request's floor"
+        )
+        parser.add_argument("--waiting", type=whole(0, 1000), default=16, metavar="N")
     keys = commands.add_parser("serve-key", help="keys by which the gateway is asked")
     acts = keys.add_subparsers(required=True, metavar="COMMAND")
     new = acts.add_parser("add", help="make a key and print it, once")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+from typing import TYPE_CHECKING
 
 from certirag.bootstrap import build_services
 from certirag.cli.output import note
 from certirag.errors import InputError, MissingExtra
 from certirag.gateway.access import KeyRecord, add_key, read_keys, revoke_key
 from certirag.gateway.allowed import Corpora
-from certirag.gateway.gated import Gate
 from certirag.gateway.profiles import load_profile
 from certirag.settings import Settings
+
+if TYPE_CHECKING:
+    from certirag.gateway.gated import Gate
 
 
 def serve(options: argparse.Namespace, settings: Settings) -> int:
@@ -22,20 +25,16 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
 
         from certirag.gateway.app import gateway_app  # noqa: PLC0415
     except ImportError as error:
-        message = f"the gateway needs {error.name}: pip install 'certirag[gateway]'"
-        raise MissingExtra(message) from error
+        raise _missing(error, "gateway") from error
     keys = read_keys(settings.home)
     if keys is None and not _is_loopback(options.host):
         raise InputError(
             f"without keys the gateway listens on this machine alone, not on {options.host}: "
             "make one with certirag serve-key add NAME"
         )
-    profile = load_profile(options.profile)
-    services = build_services(settings)
-    corpora = Corpora(settings.home / "indexes", services)
-    gate = Gate(services, corpora, profile, options.waiting)
+    gate = _gate(options, settings)
     shown = f"[{options.host}]" if ":" in options.host else options.host
-    note(f"gateway on http://{shown}:{options.port}, profile {profile.name}")
+    note(f"gateway on http://{shown}:{options.port}, profile {gate.profile.name}")
     uvicorn.run(
         gateway_app(gate, keys),
         host=options.host,
@@ -45,6 +44,34 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
         log_level="warning",
     )
     return 0
+
+
+def serve_tools(options: argparse.Namespace, settings: Settings) -> int:
+    """Serve the gateway's tools to the program that started this one, until it ends its input."""
+    try:
+        import anyio  # noqa: PLC0415  # the extra 'mcp'
+
+        from certirag.gateway.mcp_tools import serve_standard_streams  # noqa: PLC0415
+    except ImportError as error:
+        raise _missing(error, "mcp") from error
+    anyio.run(serve_standard_streams, _gate(options, settings))
+    return 0
+
+
+def _missing(error: ImportError, extra: str) -> MissingExtra:
+    return MissingExtra(f"the gateway needs {error.name}: pip install 'certirag[{extra}]'")
+
+
+def _gate(options: argparse.Namespace, settings: Settings) -> Gate:
+    from certirag.gateway.gated import Gate  # noqa: PLC0415  # one of the extras
+    from certirag.gateway.telemetry import export_traces  # noqa: PLC0415
+
+    profile = load_profile(options.profile)
+    if line := export_traces():
+        note(line)
+    services = build_services(settings)
+    corpora = Corpora(settings.home / "indexes", services)
+    return Gate(services, corpora, profile, options.waiting)
 
 
 def _is_loopback(host: str) -> bool:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlsplit
 
-from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.telemetry import TelemetryConfig
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from certirag.errors import CertiRAGError
@@ -28,9 +29,11 @@ from certirag.gateway.gated import (
     answer_response,
     refusal_of,
     require_allowed,
+    watched,
 )
 from certirag.gateway.qa import grounded_answer
 from certirag.gateway.refusals import CODES, PROBLEM, Code, Refused
+from certirag.gateway.telemetry import traced
 from certirag.gateway.wire import (
     AnswerRequest,
     AnswerResponse,
@@ -41,16 +44,22 @@ from certirag.gateway.wire import (
 )
 
 if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from certirag.gateway.access import KeyRecord
 
-T = TypeVar("T")
 MAX_BODY: Final = 1_000_000  # bytes
 BODY_SECONDS: Final = 30.0  # between two parts of a body
 _LOGGER: Final = logging.getLogger("certirag.gateway")
+# What FastAPI itself would trace and log has addresses and exceptions in it: `telemetry` has neither.
+_NO_TELEMETRY: Final[TelemetryConfig] = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "auto_configure": False,
+}
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-_WATCHED: Final = 0.5  # seconds between two looks at whether the client is still there
 _DOCUMENTED: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": ErrorOut, "description": "; ".join(sorted(codes))}
     for status, codes in (
@@ -63,7 +72,7 @@ _DOCUMENTED: Final[dict[int | str, dict[str, Any]]] = {
 async def _caller(request: Request) -> Caller:
     """Return whose key was sent, once it may ask again."""
     keys = request.app.state.keys
-    if keys is None and _host(request) not in _LOOPBACK:
+    if keys is None and not _LOOPBACK.issuperset((_host(request), _origin(request))):
         raise Refused("NOT_AUTHORISED", "Without keys this server answers localhost alone.")
     found = caller_of(request.headers.get("authorization", ""), keys)
     request.app.state.limit.take(found)
@@ -81,7 +90,10 @@ async def _require_json(request: Request) -> None:
 
 def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
     """Return the service; without *keys* it answers what is addressed to loopback alone."""
+    handler = _mcp_handler(gate)
     app = FastAPI(
+        lifespan=None if handler is None else lambda _app: handler.run(),
+        telemetry=_NO_TELEMETRY,
         title="CertiRAG gateway",
         version="1",
         description="Only statements that the sources support leave.",
@@ -114,7 +126,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
                 shown, asked, max_citations=body.max_citations, certificate=certificate
             )
 
-        return await _watched(request, gate, work)
+        return await watched(gate, work, request.is_disconnected)
 
     @app.post("/qa", **asks)
     async def qa(body: QaRequest, request: Request, by: By) -> GroundedAnswer:
@@ -127,12 +139,14 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
             shown = gate.presented(by, asked, gone)
             return grounded_answer(shown, asked.profile, brief=body.mode == "brief")
 
-        return await _watched(request, gate, work)
+        return await watched(gate, work, request.is_disconnected)
 
     @app.post("/v1/chat/completions", response_model=None, **asks)
     async def complete(body: ChatRequest, request: Request, by: By) -> Response:
         """Complete a chat; of the model's reply only certified statements are passed on."""
-        whole = await _watched(request, gate, lambda gone: chat.completion(body, by, gate, gone))
+        whole = await watched(
+            gate, lambda gone: chat.completion(body, by, gate, gone), request.is_disconnected
+        )
         if body.stream:
             return StreamingResponse(chat.events(whole), media_type="text/event-stream")
         return JSONResponse(whole)
@@ -165,6 +179,13 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
     async def metrics(_by: By) -> Response:
         return Response(generate_latest(measures.registry), media_type=CONTENT_TYPE_LATEST)
 
+    if handler is not None:
+
+        @app.post("/mcp", include_in_schema=False, dependencies=asks["dependencies"])
+        async def mcp(request: Request, by: By) -> Response:
+            request.state.caller = by
+            return _Handed(handler.handle_request)
+
     _say_errors(app)
     app.add_middleware(_Bounded, measures=measures)
     return app
@@ -172,26 +193,43 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
 
 def _host(request: Request) -> str:
     """Return the host that the request is addressed to, without its port."""
-    host = request.headers.get("host", "").lower()
+    return _without_port(request.headers.get("host", ""))
+
+
+def _origin(request: Request) -> str:
+    """Return the host of the page that asks; a browser always says which one, others do not."""
+    try:
+        return _without_port(urlsplit(request.headers.get("origin", "http://localhost")).netloc)
+    except ValueError:  # no address at all
+        return ""
+
+
+def _without_port(authority: str) -> str:
+    host = authority.lower()
     return host if host.endswith("]") else host.rpartition(":")[0] or host
 
 
-async def _watched(request: Request, gate: Gate, work: Callable[[Gone], T]) -> T:
-    """Run *work* in a place of *gate*, in a thread; it is told to stop when the client has left.
+def _mcp_handler(gate: Gate) -> StreamableHTTPSessionManager | None:
+    """Return what answers ``/mcp``, each request for itself; None without the extra 'mcp'."""
+    if find_spec("mcp") is None:
+        return None
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415
 
-    The threads are of their own and no fewer than there are places: probes need none of them.
-    """
-    gone = threading.Event()
+    from certirag.gateway.mcp_tools import mcp_server  # noqa: PLC0415
 
-    def placed() -> T:
-        with gate.place():
-            return work(gone.is_set)
+    return StreamableHTTPSessionManager(mcp_server(gate), json_response=True, stateless=True)
 
-    task = asyncio.create_task(run_sync(placed, limiter=gate.threads))
-    while not (await asyncio.wait({task}, timeout=_WATCHED))[0]:
-        if await request.is_disconnected():
-            gone.set()
-    return task.result()
+
+class _Handed(Response):
+    """A response that another ASGI application sends, once the request has passed our checks."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__()
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer."""
+        await self._app(scope, receive, send)
 
 
 def _say_errors(app: FastAPI) -> None:
@@ -295,18 +333,19 @@ class _Bounded:
                 message["headers"] = [*message.get("headers", ()), name]
             await send(message)
 
-        try:
-            await self._app(scope, bounded, counted)
-        except Exception:
-            if started:
-                raise
-            scope["certirag.code"] = "INTERNAL"
-            told = JSONResponse(Refused("INTERNAL").body(scope["certirag.request"]), 500)
-            await told(scope, bounded, counted)
-            _LOGGER.exception("a request failed that should not")
-        finally:
-            route = scope.get("route")
-            path = getattr(route, "path", "other")
-            code = scope.get("certirag.code", "")
-            self._measures.requests.labels(path, str(status), code).inc()
+        with traced("request", Headers(scope=scope)) as span:
+            try:
+                await self._app(scope, bounded, counted)
+            except Exception:
+                if started:
+                    raise
+                scope["certirag.code"] = "INTERNAL"
+                told = JSONResponse(Refused("INTERNAL").body(scope["certirag.request"]), 500)
+                await told(scope, bounded, counted)
+                _LOGGER.exception("a request failed that should not")
+            finally:
+                path = getattr(scope.get("route"), "path", "other")
+                code = scope.get("certirag.code", "")
+                span.answered(scope["method"], path, status, code)
+                self._measures.requests.labels(path, str(status), code).inc()
             self._measures.seconds.labels(path).observe(time.perf_counter() - began)

@@ -6,15 +6,17 @@ key and request; what leaves is text of statements that are Verified there, and 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 
 from certirag.answers.pipeline import answer_question, verify_draft
 from certirag.auditing.logged_answers import export_again
@@ -31,6 +33,7 @@ from certirag.errors import (
 from certirag.gateway.allowed import Allowed, Corpora
 from certirag.gateway.profiles import Profile, load_profile
 from certirag.gateway.refusals import Code, Refused
+from certirag.gateway.telemetry import tell_claims
 from certirag.gateway.wire import AnswerResponse, CitationOut, ClaimOut, SourceOut
 from certirag.render import Mode, Presentation, present
 
@@ -38,9 +41,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from certirag.answers.services import Services, SignedAnswer
+    from certirag.core.text import EvidenceChunk, SentenceSpan
     from certirag.gateway.access import Caller
     from certirag.render import Chip
 
+T = TypeVar("T")
 _LOOKED: Final = 0.5  # seconds between two looks at whether anybody still waits
 # Rules that fail where a measurement failed, and not where the documents say otherwise.
 _UNMEASURED: Final = frozenset({"sound_measurement", "isolated"})
@@ -111,17 +116,19 @@ class Gate:
         def progress(_line: str, _done: int, _total: int) -> None:
             still_there(gone)
 
-        with self._turn(gone):
+        with self.turn(gone):
             answer = self._signed(asked, progress)
             self._given[answer.trace_id] = caller.name
             while len(self._given) > _REMEMBERED:
                 self._given.popitem(last=False)
-        return present(
+        shown = present(
             answer.export,
             Mode.STRICT,
             trusted=self.services.trusted,
             floor=asked.profile.policy.meet(self.services.policy),
         )
+        tell_claims(shown, text=self.services.settings.trace_text)
+        return shown
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -134,7 +141,7 @@ class Gate:
             self._places.release()
 
     @contextmanager
-    def _turn(self, gone: Gone) -> Iterator[None]:
+    def turn(self, gone: Gone) -> Iterator[None]:
         """Wait for the models, and no longer than anybody waits for the answer."""
         while not self._models.acquire(timeout=_LOOKED):
             still_there(gone)
@@ -175,6 +182,29 @@ class Gate:
         except AuditError as error:
             raise Refused("UNKNOWN_ANSWER") from error
         return found
+
+
+async def watched(gate: Gate, work: Callable[[Gone], T], left: Callable[[], Awaitable[bool]]) -> T:
+    """Run *work* in a place of *gate*, in a thread; it is told to stop when the client has *left*.
+
+    The threads are of their own and no fewer than there are places: probes need none of them.
+    """
+    gone = threading.Event()
+
+    def placed() -> T:
+        with gate.place():
+            return work(gone.is_set)
+
+    task = asyncio.create_task(run_sync(placed, limiter=gate.threads))
+    try:
+        while not (await asyncio.wait({task}, timeout=_LOOKED))[0]:
+            if await left():
+                gone.set()
+    except asyncio.CancelledError:  # nobody waits for what becomes of it
+        gone.set()
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        raise
+    return task.result()
 
 
 def still_there(gone: Gone) -> None:
@@ -280,6 +310,21 @@ def answer_response(
     )
 
 
+def citation(number: int, chunk: EvidenceChunk, span: SentenceSpan) -> CitationOut:
+    """Return a sentence with its source and place, under *number*."""
+    source = chunk.source
+    return CitationOut(
+        id=number,
+        source=source.url_or_path,
+        title=source.title,
+        section=source.section if source.page is None else f"p.{source.page}",
+        quote_span=span.sentence,
+        start=source.start + span.start,
+        end=source.start + span.end,
+        source_sha256=source.sha256,
+    )
+
+
 class _Citations:
     """The sentences that are cited, numbered from 1, each once, and at most *most* of them."""
 
@@ -295,20 +340,8 @@ class _Citations:
         if not views or len(self.found) + len(new) > self._most:
             return None
         for view in new:
-            source, span = view.chunk.source, view.span
-            self.found.append(
-                CitationOut(
-                    id=len(self.found) + 1,
-                    source=source.url_or_path,
-                    title=source.title,
-                    section=source.section if source.page is None else f"p.{source.page}",
-                    quote_span=span.sentence,
-                    start=source.start + span.start,
-                    end=source.start + span.end,
-                    source_sha256=source.sha256,
-                )
-            )
-            self._numbers[view.chunk.chunk_id, span.span_id] = len(self.found)
+            self.found.append(citation(len(self.found) + 1, view.chunk, view.span))
+            self._numbers[view.chunk.chunk_id, view.span.span_id] = len(self.found)
         score = chip.result.score if chip.result else None
         return ClaimOut(
             text=chip.text,
