@@ -30,6 +30,7 @@ def add_gateway(commands: Commands) -> None:
     new.add_argument("--corpus", action="append", default=[], metavar="NAME")
     new.add_argument("--source", action="append", default=[], metavar="FILE")
     new.add_argument("--per-minute", type=whole(1, 100_000), default=120, metavar="N")
+    new.add_argument("--review", action="store_true", help="of a reviewer, who asks nothing")
     new.set_defaults(run="serve_commands:add_serve_key")
     listed = acts.add_parser("list", help="the keys, without their secrets")
     listed.set_defaults(run="serve_commands:list_serve_keys")
