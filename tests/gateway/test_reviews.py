@@ -16,6 +16,7 @@ from certirag import checker
 from certirag.auditing.logged_answers import export_again
 from certirag.auditing.review_queue import waiting
 from certirag.auditing.verify_live import verify_live
+from certirag.cli.main import main
 from certirag.errors import AuditError, InputError
 from certirag.gateway.access import KeyRecord, add_key
 from certirag.gateway.profiles import load_profile, profile_names
@@ -293,6 +294,24 @@ def test_a_chat_is_told_that_its_answer_waits(served: Served) -> None:
         "WAITS_FOR_REVIEW",
     )
     assert waiting(served.services.audit_log) == [whole["certirag"]["trace_id"]]
+
+
+def test_the_command_line_lists_and_decides(
+    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the API does, on the same queue; what cannot be decided is said in one line."""
+    monkeypatch.setenv("CERTIRAG_HOME", str(desk.served.home))
+    trace_id = desk.escalated()
+    assert main(["review", "list", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["trace_id"], row["caller"], row["question"]) == (trace_id, "desk", TOWN["question"])
+    words = ["review", "decide", trace_id, "release", "--reviewer", "ben", "--reason", "Read."]
+    assert main([*words[:-1], "two\nlines"]) == 2
+    assert main(words) == 0
+    assert main(words) == 2
+    assert "waits for a decision" in capsys.readouterr().err
+    given = desk.client("desk").get(f"/v1/reviews/{trace_id}").json()
+    assert given["review"]["reviewer"] == "ben"
 
 
 def test_reviewers_keys_are_their_own(desk: Desk, tmp_path: Path) -> None:
