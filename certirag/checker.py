@@ -36,6 +36,7 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 32
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 TRUST_TYPE: Final = "application/vnd.certirag.trust+json"
+REVIEW_TYPE: Final = "application/vnd.certirag.review+json"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 RFC_8118: Final = "http://tools.ietf.org/rfc/rfc8118"
 PREDICATE_TYPE: Final = "https://certirag.dev/attestation/answer/v2"
@@ -91,8 +92,11 @@ Envelope = payloadType:text payload:text signatures:[Signature]
 Signature = keyid:text sig:text
 LogProof = leaf:text salt:text path:[text] checkpoint:text
 Leaf = v:=1 origin:text index:int
-  kind:'genesis|received|answer|failed|revoke|archive|erase|hold|release|rotate|retire at:text
-  trace_id:text retention:text keyid:text commit:text detail:{any}
+  kind:'genesis|received|answer|failed|revoke|archive|erase|hold|release|rotate|retire
+  |escalate|review at:text trace_id:text retention:text keyid:text commit:text detail:{any}
+Countersigned = certificate:Envelope log:LogProof
+Review = v:=1 trace_id:text certificate_sha256:text decision:'release|refuse reviewer:text
+  reason:text at:text
 AnswerRecord = question:text retrieval:RetrievalRecord claim_ir:ClaimIR
   verification:[VerificationResult] decisions:[RendererDecision] answer:AnswerSummary
   policy:Policy models:[ModelIdentity] config:{text/int/num/bool} config_hash:text created_at:text
@@ -269,6 +273,7 @@ def _examine(data: bytes, keys: Mapping[str, Ed25519PublicKey] | TrustFile) -> t
     if "certificate" not in export or "log" not in export:
         raise Broken("export", "this is no exported answer: it needs 'certificate' and 'log'")
     envelope, log = export.pop("certificate"), export.pop("log")
+    review = [export.pop("review")] if "review" in export else []
     _require_shape("Envelope", envelope, "envelope", "the certificate")
     if envelope["payloadType"] != PAYLOAD_TYPE or len(envelope["signatures"]) != 1:
         raise Broken("envelope", "the certificate is of another type, or not signed exactly once")
@@ -284,25 +289,18 @@ def _examine(data: bytes, keys: Mapping[str, Ed25519PublicKey] | TrustFile) -> t
     _require_same(export, record)
     if statement["subject"] != _subject(record):
         raise Broken("subject", "the subject is not the digests of this answer and its sources")
-    leaf = _leaf(log["leaf"], record)
-    origin, size, root, signer = _checkpoint(log["checkpoint"], pinned)
-    if leaf["origin"] != origin or (isinstance(keys, TrustFile) and keys.origin != origin):
-        raise Broken("checkpoint", f"the checkpoint is of another log, {_cut(origin)}")
-    if _root(leaf["index"], size, log["leaf"].encode("ascii"), log["path"]) != root:
-        raise Broken("inclusion", f"entry {leaf['index']} is not in the log of the checkpoint")
-    if not _HEX64.fullmatch(log["salt"]):
-        raise Broken("commitment", "the salt is not 64 hex digits")
-    if hmac.digest(bytes.fromhex(log["salt"]), payload, "sha256").hex() != leaf["commit"]:
-        raise Broken("commitment", f"entry {leaf['index']} of the log speaks of another content")
-    for keyid_, entry in ((keyid, leaf["index"]), (signer, size - 1)):
+    leaf, signer, newest = _logged(log, "answer", record, payload, keys)
+    for keyid_, entry in ((keyid, leaf["index"]), (signer, newest)):
         _require_in_range(keys, keyid_, entry)
     _judge(record)
+    said = [_reviewed(part, leaf, record, payload, keys) for part in review]
     count, planted = record["answer"], len(record.get("probe", {}).get("planted", ()))
     return record, (
-        f"the signature of key {keyid[:16]} holds, entry {leaf['index']} of {origin}; "
+        f"the signature of key {keyid[:16]} holds, entry {leaf['index']} of {leaf['origin']}; "
         f"{count['verified']} of {len(record['decisions'])} claims with the badge, "
         f"{count['unverified']} without, {count['blocked']} contradicted"
-        f"{f'; {planted} errors were planted in them' if planted else ''}; {_AS_RECORDED}"
+        f"{f'; {planted} errors were planted in them' if planted else ''}"
+        f"{''.join(said)}; {_AS_RECORDED}"
     )
 
 
@@ -575,12 +573,74 @@ def _subject(record: Object) -> list[Object]:
 # §2 The log: leaf, checkpoint, Merkle path.
 
 
-def _leaf(text: str, record: Object) -> Object:
+def _logged(
+    log: Object,
+    kind: str,
+    record: Object,
+    content: bytes,
+    keys: Mapping[str, Ed25519PublicKey] | TrustFile,
+) -> tuple[Object, str, int]:
+    """Return the leaf of *kind* that speaks of *content*, who signed for the log, its last entry."""
+    pinned = keys.keys if isinstance(keys, TrustFile) else keys
+    leaf = _leaf(log["leaf"], kind, record)
+    origin, size, root, signer = _checkpoint(log["checkpoint"], pinned)
+    if leaf["origin"] != origin or (isinstance(keys, TrustFile) and keys.origin != origin):
+        raise Broken("checkpoint", f"the checkpoint is of another log, {_cut(origin)}")
+    if _root(leaf["index"], size, log["leaf"].encode("ascii"), log["path"]) != root:
+        raise Broken("inclusion", f"entry {leaf['index']} is not in the log of the checkpoint")
+    if not _HEX64.fullmatch(log["salt"]):
+        raise Broken("commitment", "the salt is not 64 hex digits")
+    if hmac.digest(bytes.fromhex(log["salt"]), content, "sha256").hex() != leaf["commit"]:
+        raise Broken("commitment", f"entry {leaf['index']} of the log speaks of another content")
+    return leaf, signer, size - 1
+
+
+def _reviewed(
+    part: Any,
+    answer: Object,
+    record: Object,
+    payload: bytes,
+    keys: Mapping[str, Ed25519PublicKey] | TrustFile,
+) -> str:
+    """§13: return what a reviewer decided, in words, once log and signature hold for it."""
+    try:
+        _require_shape("Countersigned", part, "review", "it")
+        envelope, log = part["certificate"], part["log"]
+        if envelope["payloadType"] != REVIEW_TYPE or len(envelope["signatures"]) != 1:
+            raise Broken("review", "it is of another type, or not signed exactly once")
+        content = _base64(envelope["payload"])
+        if content is None:
+            raise Broken("review", "its payload is not canonical base64")
+        leaf, signer, newest = _logged(log, "review", record, content, keys)
+        _require_in_range(keys, signer, newest)
+        named = leaf["detail"].get("public_key")
+        key = load_key(bytes.fromhex(named if type(named) is str else ""))
+        signature = envelope["signatures"][0]
+        if signature["keyid"] != key_id(key):
+            raise Broken("review", "it is signed by another key than the log names")
+        _signed_bytes(envelope["payload"], signature["sig"], REVIEW_TYPE, key)
+        said = strict_json(content, "review", "it")
+        _require_shape("Review", said, "review", "it")
+        target = leaf["detail"].get("target")
+        detail = {"target": target, "decision": said["decision"], "reviewer": said["reviewer"]}
+        if leaf["detail"] != {**detail, "public_key": _raw(key).hex()}:
+            raise Broken("review", "the log's entry and the reviewer say different things")
+        entry = (answer["origin"], answer["index"], record["trace_id"], _sha256(payload))
+        about = (leaf["origin"], target, said["trace_id"], said["certificate_sha256"])
+        if type(target) is not Whole or about != entry or leaf["index"] <= answer["index"]:
+            raise Broken("review", "it is of another answer")
+    except (Broken, ValueError) as error:
+        raise Broken("review", f"what a reviewer signed does not hold: {error}") from error
+    done = "released" if said["decision"] == "release" else "refused"
+    return f"; {done} by the reviewer {_cut(said['reviewer'])} at {_cut(said['at'], 40)}"
+
+
+def _leaf(text: str, kind: str, record: Object) -> Object:
     if not text.isascii():
         raise Broken("leaf", "the log's entry is not ASCII")
     leaf: Object = strict_json(text.encode("ascii"), "leaf", "the log's entry")
     _require_shape("Leaf", leaf, "leaf", "the log's entry")
-    if (leaf["kind"], leaf["trace_id"]) != ("answer", record["trace_id"]):
+    if (leaf["kind"], leaf["trace_id"]) != (kind, record["trace_id"]):
         raise Broken("leaf", f"entry {leaf['index']} of the log is not of this answer")
     return leaf
 

@@ -258,6 +258,10 @@ class AuditLog(Protocol):
         """Yield the leaves' texts alone, as `entries` does: far less to read than the contents."""
         ...
 
+    def leaves_of(self, kind: EntryKind, trace_id: str = "") -> Sequence[str]:
+        """Return the leaves' texts of one *kind*, of one trace where it is named, in order."""
+        ...
+
     def find(self, trace_id: str) -> LogEntry:
         """Return the answer of *trace_id*; AuditError when there is none."""
         ...

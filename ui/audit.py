@@ -15,6 +15,7 @@ from ui.audit_changed import draw_changed
 from ui.audit_filters import ask_answers
 from ui.audit_log import draw_log
 from ui.audit_replay import draw_replay
+from ui.audit_reviews import draw_reviews
 from ui.audit_trends import draw_trends
 from ui.language import from_address, to_address, tr
 from ui.run import own_answers
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
     from certirag.ports import AuditLog
 
 LOG, ANSWERS, TRENDS, REPLAY, CHANGED = "Log", "Answers", "Trends", "Replay", "Changed documents"
-VIEWS: Final[tuple[Message, ...]] = ("Log", "Answers", "Trends", "Replay", "Changed documents")
+REVIEWS = "Reviews"
+VIEWS: Final[tuple[Message, ...]] = (
+    "Log",
+    "Answers",
+    "Reviews",
+    "Trends",
+    "Replay",
+    "Changed documents",
+)
 OWN_VIEWS: Final[tuple[Message, ...]] = (
     "Log",
     "Answers",
@@ -64,6 +73,8 @@ def audit_page() -> None:
     to_address("audit-view", view or first, first)
     if view == CHANGED and everyone:
         draw_changed(log)
+    elif view == REVIEWS and everyone:
+        draw_reviews(log)
     elif view not in OWN_VIEWS or view == LOG:
         draw_log(log)
     elif view == ANSWERS and open_trace():

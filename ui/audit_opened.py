@@ -9,10 +9,12 @@ import streamlit as st
 from certirag.auditing.logged_answers import export_again, open_answer
 from certirag.core.said import Message
 from certirag.errors import AuditError
+from certirag.proof.certificate import open_reviewed
 from certirag.proof.facets import AnswerQuery
 from certirag.render import Mode
 from ui import services
 from ui.answer import show_answer
+from ui.audit_reviews import sentence_of
 from ui.controls import choose_mode
 from ui.inert import draw_facts, draw_lines, draw_text
 from ui.language import tr
@@ -59,6 +61,9 @@ def draw_opened(log: AuditLog, trace_id: str) -> None:
     ways = mode is not Mode.DEBUG and st.toggle(tr("How each claim was decided"), key="ways")
     shared = services.shared().services
     export = export_again(log, trace_id)
+    _, review = open_reviewed(export, shared.trusted)
+    if review is not None:
+        draw_text(sentence_of(review), "note")
     show_answer(export, mode, trusted=shared.trusted, floor=shared.policy, ways=ways)
     st.caption(
         tr(

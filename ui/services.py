@@ -74,8 +74,19 @@ def allows_changes(name: str) -> bool:
             return False
     except CertiRAGError:
         return False
-    if allowed is not None:
-        return allowed
+    return _from_this_machine() if allowed is None else allowed
+
+
+def allows_reviews() -> bool:
+    """Say whether this session may decide on answers that wait: a browser on this machine alone.
+
+    Nobody signs in here, so a name is what was typed; elsewhere a reviewer's key says who it is.
+    """
+    return shows_everyone() and _from_this_machine()
+
+
+def _from_this_machine() -> bool:
+    """Say whether the server listens to this machine alone and the browser names this machine."""
     host = urlsplit(st.context.headers.get("Origin", "")).hostname
     return _is_loopback(st.get_option("server.address")) and _is_loopback(host)
 

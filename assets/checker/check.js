@@ -3,6 +3,7 @@
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE = "https://certirag.dev/attestation/answer/v2";
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
+const REVIEW_TYPE = "application/vnd.certirag.review+json";
 
 /** Run one step: whatever it refuses without a code of its own is refused under `code`. */
 function strictly(code, what, step) {
@@ -51,14 +52,14 @@ async function openStatement(envelope, ring) {
 /** Step `readable`. */
 function requireReadable(file, predicate) {
   const differs = (name) => new Refused("readable", "The readable part differs from the signed one.", name);
-  if (file.size !== predicate.size + 2) throw differs("");
+  if (file.size !== predicate.size + (file.has("review") ? 3 : 2) || predicate.has("review")) throw differs("");
   for (const [name, part] of predicate) {
     if (!file.has(name) || !alike(part, file.get(name))) throw differs(name);
   }
 }
 
-/** Steps `leaf` to `key-range`. */
-async function requireLogged(proof, statement, ring) {
+/** Steps `leaf` to `commitment`, and the range of the log's key: an entry of one kind and its content. */
+async function requireLogged(proof, kind, content, statement, ring) {
   const leaf = strictly("leaf", "The log's leaf", () => {
     if (/[^\u0000-\u007f]/.test(proof.leaf)) throw new SyntaxError("it is not ASCII");
     return readJson(decodeText(utf8(proof.leaf)));
@@ -66,7 +67,7 @@ async function requireLogged(proof, statement, ring) {
   const bad = misfit("Leaf", leaf);
   if (bad !== "") throw new Refused("leaf", "The log's leaf is malformed.", bad);
   const entry = plain(leaf);
-  if (entry.kind !== "answer" || entry.trace_id !== statement.record.trace_id) {
+  if (entry.kind !== kind || entry.trace_id !== statement.record.trace_id) {
     throw new Refused("leaf", "The log's leaf is of another entry.");
   }
   const checkpoint = await openCheckpoint(proof.checkpoint, ring);
@@ -80,13 +81,51 @@ async function requireLogged(proof, statement, ring) {
     || !(await leadsToRoot(index, checkpoint.size, leafHash, proof.path.map(fromHex), checkpoint.root))) {
     throw new Refused("inclusion", "The entry is not in the log that the checkpoint signs.");
   }
-  if (!HEX_32.test(proof.salt) || entry.commit !== (await hmacHex(fromHex(proof.salt), statement.payload))) {
+  if (!HEX_32.test(proof.salt) || entry.commit !== (await hmacHex(fromHex(proof.salt), content))) {
     throw new Refused("commitment", "The log's entry speaks of another content.");
   }
-  if (!inRange(statement.key, index) || !inRange(checkpoint.key, checkpoint.size - 1n)) {
+  if ((kind === "answer" && !inRange(statement.key, index)) || !inRange(checkpoint.key, checkpoint.size - 1n)) {
     throw new Refused("key-range", "A key was not good for this entry of the log.");
   }
-  return { entry, checkpoint };
+  return { entry, checkpoint, detail: leaf.get("detail") };
+}
+
+/** Step `review` (§13): what a reviewer decided, or null where the export has no such part. */
+async function requireReviewed(file, statement, answer, ring) {
+  if (!file.has("review")) return null;
+  const refuse = (why) => {
+    throw new Refused("review", `What a reviewer signed does not hold: ${why}`);
+  };
+  try {
+    if (misfit("Countersigned", file.get("review")) !== "") refuse("it is malformed.");
+    const { certificate: envelope, log } = plain(file.get("review"));
+    if (envelope.payloadType !== REVIEW_TYPE || envelope.signatures.length !== 1) {
+      refuse("it is of another type, or has not exactly one signature.");
+    }
+    const content = fromBase64(envelope.payload);
+    if (content === null) refuse("its payload is not canonical base64.");
+    const { entry, detail } = await requireLogged(log, "review", content, statement, ring);
+    const key = await pinnedKey(detail.get("public_key"));
+    await openEnvelope(envelope, REVIEW_TYPE, new Map([[key.keyid, key]]));
+    const stated = readJson(decodeText(content));
+    if (misfit("Review", stated) !== "") refuse("it is malformed.");
+    const review = plain(stated);
+    const target = detail.get("target");
+    if (detail.size !== 4 || detail.get("decision") !== review.decision || detail.get("reviewer") !== review.reviewer) {
+      refuse("the log's entry says something else.");
+    }
+    if (!(target instanceof Numeral) || !target.whole || target.value !== answer.index || entry.index <= answer.index
+      || entry.origin !== answer.origin || review.trace_id !== statement.record.trace_id
+      || review.certificate_sha256 !== (await sha256Hex(statement.payload))) {
+      refuse("it is of another answer.");
+    }
+    return review;
+  } catch (stopped) {
+    if (stopped instanceof Refused && stopped.code === "review") throw stopped;
+    if (stopped instanceof Refused) return refuse(stopped.reason);
+    if (stopped instanceof SyntaxError) return refuse(stopped.message);
+    throw stopped;
+  }
 }
 
 /** All steps in their order. `memo` keeps what one payload and signature were found to be. */
@@ -104,9 +143,10 @@ async function requireSound(bytes, ring, memo = null) {
   if (subject === null || !alike(subject, statement.subject)) {
     throw new Refused("subject", "The statement's subject is not the record's answer and sources.");
   }
-  const logged = await requireLogged(proof, statement, ring);
+  const { entry, checkpoint } = await requireLogged(proof, "answer", statement.payload, statement, ring);
   await requireDerivable(statement.record);
-  return { record: statement.record, keyid: statement.key.keyid, ...logged };
+  const review = await requireReviewed(file, statement, entry, ring);
+  return { record: statement.record, keyid: statement.key.keyid, entry, checkpoint, review };
 }
 
 /** The documents, by id, whose attached evidence stands in none of today's files. */

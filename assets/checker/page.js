@@ -202,6 +202,12 @@ function facts(found) {
   row("Entry", `index ${found.index}, in a log of ${plural(Number(found.size), "entry").replace("entrys", "entries")}`);
   row("Logged at", quoted(found.at, "inline", "span"));
   row("Trace", quoted(found.record.trace_id, "inline", "span"));
+  if (found.review !== null) {
+    const done = found.review.decision === "release" ? "Let leave" : "Refused";
+    row("Reviewed", `${done} by `, quoted(found.review.reviewer, "inline", "span"), " at ", quoted(found.review.at, "inline", "span"),
+      node("p", "small", "Reason given: ", quoted(found.review.reason, "inline", "span")),
+      node("p", "small", "A reviewer lets supported claims leave, or not, and gives none of them its state."));
+  }
   if (found.verdict === "STALE") {
     const names = node("ul", "plain", ...[...found.stale.values()].map((name) => node("li", "", quoted(name, "inline", "span"))));
     row("Stale", "Not among today's files, or changed since:", names);

@@ -78,8 +78,11 @@ const SHAPES = {
   Signature: "keyid:s sig:s",
   LogProof: "leaf:s salt:s path:s* checkpoint:s",
   Leaf: `v:1 origin:s index:i
-    kind:=genesis|received|answer|failed|revoke|archive|erase|hold|release|rotate|retire
+    kind:=genesis|received|answer|failed|revoke|archive|erase|hold|release|rotate|retire|escalate|review
     at:s trace_id:s retention:s keyid:s commit:s detail:%`,
+  Countersigned: "certificate:Envelope log:LogProof",
+  Review: `v:1 trace_id:s certificate_sha256:s decision:=release|refuse reviewer:s reason:s
+    at:s`,
   Trust: "v:1 version:i origin:s keys:TrustedKey*",
   TrustedKey: "keyid:s public_key:s from_index:i until_index:i? reason:s",
 };

@@ -21,6 +21,7 @@ from typing import Final
 from certirag.errors import AuditError, CertificateError
 from certirag.ports import LogEntry
 from certirag.proof.certificate import export_bytes
+from certirag.proof.countersignature import REVIEW_TYPE, Countersigned, countersigned_json
 from certirag.proof.envelope import envelope_of
 from certirag.proof.log import Leaf, LogProof, parse_leaf, proof_json
 
@@ -151,6 +152,9 @@ class ArchiveFolder:
 def archived_line(entry: LogEntry, proof: LogProof) -> bytes:
     """Return *entry*, which has its content, as a line of the archive."""
     content = entry.content or b""
+    if entry.signature is not None and parse_leaf(entry.leaf).kind == "review":
+        envelope = envelope_of(content, *entry.signature, REVIEW_TYPE)
+        return json.dumps(countersigned_json(Countersigned(envelope, proof))).encode() + b"\n"
     if entry.signature is not None:
         # JSON strings hold no raw line end, so those of the layout can go.
         export = export_bytes(envelope_of(content, *entry.signature), proof)

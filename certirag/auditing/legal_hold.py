@@ -49,6 +49,8 @@ def _names(entry: LogEntry) -> tuple[str, ...]:
     leaf = json.loads(entry.leaf)
     if leaf["kind"] == "answer":
         return leaf["trace_id"], str(leaf["detail"].get("request") or leaf["trace_id"])
+    if leaf["kind"] in {"escalate", "review"}:
+        return (leaf["trace_id"],)
     if leaf["kind"] == "received":
         return leaf["trace_id"], _made_from(leaf, entry.content) or leaf["trace_id"]
     return ()

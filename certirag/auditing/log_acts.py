@@ -38,6 +38,8 @@ class Account:
         self.in_force: frozenset[str] = frozenset()  # the keys that may sign from here on
         self.unasked = 0
         self._ends: dict[str, int] = {}  # of the keys that were retired
+        self._waiting: dict[str, int] = {}  # answers that a person decides on, by trace
+        self._reviewed: set[str] = set()
 
     @property
     def size(self) -> int:
@@ -105,6 +107,8 @@ class Account:
             self._open.pop(_text(detail, "request"), None)
         elif leaf.kind == "revoke":
             self._revoke(detail, index)
+        elif leaf.kind in {"escalate", "review"}:
+            self._ask_a_person(leaf, index)
         elif leaf.kind == "erase":
             self._erase(target_ranges(detail, index))
         elif leaf.kind == "archive":
@@ -124,6 +128,22 @@ class Account:
         if type(target) is not int or not 0 <= target < index or not self._marks[target] & _ANSWER:
             raise CertificateError(f"it revokes {target!r}, which is no answer before it")
         self.revoked.setdefault(target, _text(detail, "reason"))
+
+    def _ask_a_person(self, leaf: Leaf, index: int) -> None:
+        """Let an answer wait, or end that; each happens once, and the second after the first."""
+        target = leaf.detail.get("target")
+        if leaf.kind == "review":
+            if type(target) is not int or self._waiting.get(leaf.trace_id) != target:
+                raise CertificateError(f"it decides on {target!r}, which nothing escalated")
+            if leaf.trace_id in self._reviewed:
+                raise CertificateError("it decides on an answer for the second time")
+            self._reviewed.add(leaf.trace_id)
+            return
+        if type(target) is not int or not 0 <= target < index or not self._marks[target] & _ANSWER:
+            raise CertificateError(f"it escalates {target!r}, which is no answer before it")
+        if leaf.trace_id in self._waiting:
+            raise CertificateError("it escalates an answer for the second time")
+        self._waiting[leaf.trace_id] = target
 
     def _erase(self, targets: tuple[Range, ...]) -> None:
         held = ""

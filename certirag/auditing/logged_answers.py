@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from certirag.errors import AuditError
 from certirag.ports import AuditLog, LogEntry
 from certirag.proof.certificate import AnswerRecord, export_bytes, parse_statement
+from certirag.proof.countersignature import REVIEW_TYPE, Countersigned
 from certirag.proof.envelope import Envelope, envelope_of, verified_payload
 from certirag.proof.facets import MAX_PAGE, RENDER_STATES, AnswerPage, AnswerQuery, AnswerRow
 from certirag.proof.log import Leaf, commitment, parse_leaf
@@ -60,10 +61,25 @@ def rows(log: AuditLog, query: AnswerQuery) -> Iterator[AnswerRow]:
 
 
 def export_again(log: AuditLog, trace_id: str) -> bytes:
-    """Return the audit export of a logged answer, with a proof from the newest checkpoint."""
+    """Return the audit export of a logged answer, with a proof from the newest checkpoint.
+
+    Where a reviewer decided on it, the decision is part of the export.
+    """
     entry = log.find(trace_id)
     leaf = parse_leaf(entry.leaf)
-    return export_bytes(_envelope(leaf, entry), log.proof(leaf.index))
+    envelope = _envelope(leaf, entry)
+    return export_bytes(envelope, log.proof(leaf.index), _review(log, trace_id))
+
+
+def _review(log: AuditLog, trace_id: str) -> Countersigned | None:
+    """Return what a reviewer signed, None where nobody did or it was erased; nothing is verified."""
+    for text in log.leaves_of("review", trace_id):
+        leaf = parse_leaf(text)
+        (entry,) = log.entries(leaf.index, leaf.index + 1)
+        if entry.content is not None and entry.signature is not None:
+            envelope = envelope_of(entry.content, *entry.signature, REVIEW_TYPE)
+            return Countersigned(envelope, log.proof(leaf.index))
+    return None
 
 
 def _envelope(leaf: Leaf, entry: LogEntry) -> Envelope:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from certirag.auditing.log_acts import Account, Range
 from certirag.errors import CertificateError
 from certirag.ports import LogEntry, Progress
+from certirag.proof.countersignature import REVIEW_TYPE, require_signed_review
 from certirag.proof.envelope import envelope_of, verified_payload
 from certirag.proof.log import (
     SALT_BYTES,
@@ -33,6 +34,7 @@ from certirag.proof.trust import require_in_range
 MAX_FAULTS: Final = 20
 GRACE: Final = timedelta(minutes=15)
 _STEP: Final = 5_000
+_WITH_CONTENT: Final = frozenset({"received", "answer", "escalate", "review"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,18 +263,21 @@ class _Run:
         if content is None or not leaf.commit:
             if content is not None or salt is not None or entry.signature is not None:
                 raise CertificateError("there is a salt, signature or content without the rest")
-            if leaf.kind in {"received", "answer"} and not leaf.commit:
+            if leaf.kind in _WITH_CONTENT and not leaf.commit:
                 raise CertificateError("it commits to no content")
             return
         if salt is None or len(salt) != SALT_BYTES or commitment(salt, content) != leaf.commit:
             raise CertificateError("its content is not the one that was logged")
-        if leaf.kind != "answer":
+        if leaf.kind not in {"answer", "review"}:
             if entry.signature is not None:
-                raise CertificateError("only answers are signed")
+                raise CertificateError("only answers and reviews are signed")
             return
         if entry.signature is None:
-            raise CertificateError("its answer is not signed")
+            raise CertificateError(f"its {leaf.kind} is not signed")
         keyid, signature = entry.signature
+        if leaf.kind == "review":
+            require_signed_review(leaf, envelope_of(content, keyid, signature, REVIEW_TYPE))
+            return
         verified_payload(envelope_of(content, keyid, signature), self._keys)
         require_in_range(self._keys, keyid, leaf.index, leaf.origin)
 

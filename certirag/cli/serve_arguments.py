@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_gateway(commands: Commands) -> None:
-    """Add ``serve``, ``mcp`` and ``serve-key``."""
+    """Add ``serve``, ``mcp``, ``serve-key`` and ``review``."""
     serving = commands.add_parser("serve", help="serve the HTTP gateway")
     serving.add_argument("--host", default="127.0.0.1", metavar="H")
     serving.add_argument("--port", type=whole(1, 65535), default=3000, metavar="P")
@@ -35,9 +35,24 @@ def add_gateway(commands: Commands) -> None:
     new.add_argument("--corpus", action="append", default=[], metavar="NAME")
     new.add_argument("--source", action="append", default=[], metavar="FILE")
     new.add_argument("--per-minute", type=whole(1, 100_000), default=120, metavar="N")
+    new.add_argument("--review", action="store_true", help="of a reviewer, who asks nothing")
     new.set_defaults(run="serve_commands:add_serve_key")
     listed = acts.add_parser("list", help="the keys, without their secrets")
     listed.set_defaults(run="serve_commands:list_serve_keys")
     gone = acts.add_parser("revoke", help="forget a key")
     gone.add_argument("name")
     gone.set_defaults(run="serve_commands:revoke_serve_key")
+    _add_reviews(commands.add_parser("review", help="answers that wait for a person"))
+
+
+def _add_reviews(parser: argparse.ArgumentParser) -> None:
+    acts = parser.add_subparsers(required=True, metavar="COMMAND")
+    listed = acts.add_parser("list", help="what waits, the longest first")
+    listed.add_argument("--json", action="store_true")
+    listed.set_defaults(run="review_commands:list_reviews")
+    made = acts.add_parser("decide", help="let the supported statements leave, or nothing")
+    made.add_argument("trace_id", metavar="TRACE")
+    made.add_argument("decision", choices=("release", "refuse"))
+    made.add_argument("--reviewer", required=True, metavar="NAME", help="whose key signs")
+    made.add_argument("--reason", required=True, metavar="TEXT")
+    made.set_defaults(run="review_commands:decide")

@@ -90,6 +90,7 @@ def add_serve_key(options: argparse.Namespace, settings: Settings) -> int:
         corpora=tuple(options.corpus),
         sources=tuple(options.source),
         per_minute=options.per_minute,
+        use="review" if options.review else "ask",
     )
     print(add_key(settings.home, record))
     note("keep it now: it is not shown again; a running gateway takes it when it is started anew")
@@ -101,7 +102,8 @@ def list_serve_keys(_options: argparse.Namespace, settings: Settings) -> int:
     for key in read_keys(settings.home) or ():
         of = ", ".join(key.corpora) or "every corpus"
         may = ", ".join(key.sources) or "every source"
-        print(f"{key.name}: {key.profile}, {of}, {may}, {key.per_minute} a minute")
+        does = "decides on what waits" if key.use == "review" else f"{key.profile}, {of}, {may}"
+        print(f"{key.name}: {does}, {key.per_minute} a minute")
     return 0
 
 

@@ -15,17 +15,19 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from certirag.errors import InputError
 from certirag.gateway.profiles import load_profile
 from certirag.gateway.refusals import Refused
+from certirag.proof.countersignature import require_reviewer
 
 FILE: Final = "gateway_keys.json"
 _PREFIX: Final = "crk_"
 PER_MINUTE: Final = 120
+Use = Literal["ask", "review"]  # who asks does not decide on what waits, nor the other way
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class KeyRecord:
     """A key as it is kept: the SHA-256 of the secret, and what its holder may do.
 
     *profile* is a floor: no request with the key is decided under less. *corpora* and *sources*
-    (file names) are all that it may search, everything where they are empty.
+    (file names) are all that it may search, everything where they are empty. *use* is what it is
+    for; a reviewer decides under the key's name, and on answers of every corpus.
     """
 
     name: str
@@ -42,17 +45,24 @@ class KeyRecord:
     corpora: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     per_minute: int = PER_MINUTE
+    use: Use = "ask"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, after the key was checked; `ANYONE` on a loopback server without keys."""
+    """Who asks, after the key was checked; `ANYONE` on a loopback server without keys.
+
+    *key* is the beginning of the SHA-256 of the secret, "" without one: a key made anew under an
+    old name is another caller.
+    """
 
     name: str
     profile: str = ""
     corpora: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     per_minute: int = PER_MINUTE
+    use: Use = "ask"
+    key: str = ""
 
 
 ANYONE: Final = Caller("anyone on this machine")
@@ -73,6 +83,12 @@ def read_keys(home: Path) -> tuple[KeyRecord, ...] | None:
 def add_key(home: Path, record: KeyRecord) -> str:
     """Keep a new key with what *record* says (its digest aside), and return the secret, once."""
     load_profile(record.profile)  # an unknown floor is said now, not at the first request
+    if record.use == "review":
+        require_reviewer(record.name)
+        if record.corpora or record.sources:
+            raise InputError(
+                "a reviewer decides on every answer that waits: name no corpus or source"
+            )
     keys = read_keys(home) or ()
     if any(key.name == record.name for key in keys):
         raise InputError(f"there is a key called {record.name!r}: choose another name")
@@ -117,7 +133,8 @@ def caller_of(authorisation: str, keys: tuple[KeyRecord, ...] | None) -> Caller:
     if kind.lower() != "bearer" or len(found) != 1:
         raise Refused("NOT_AUTHORISED", headers={"WWW-Authenticate": "Bearer"})
     key = found[0]
-    return Caller(key.name, key.profile, key.corpora, key.sources, key.per_minute)
+    may = (key.profile, key.corpora, key.sources, key.per_minute, key.use)
+    return Caller(key.name, *may, key.sha256[:16])
 
 
 class RateLimit:

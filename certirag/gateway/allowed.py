@@ -53,8 +53,10 @@ class Corpora:
         """Return what *caller* may be answered from when it asks for *corpus* and sources *asked*.
 
         A source that is not there and one that the key may not use are refused alike, so that
-        names cannot be tried. Refused, and CorpusError for an index that cannot be opened.
+        names cannot be tried; a reviewer's key may use none. Refused, and CorpusError for an index that cannot be opened.
         """
+        if caller.use != "ask":
+            raise Refused("NOT_FOR_THIS_KEY")
         name = self._named(corpus, caller)
         directory = self._home / name
         changed = max(p.stat().st_mtime_ns for p in (directory, *directory.iterdir()))

@@ -20,20 +20,13 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from certirag.errors import CertiRAGError
-from certirag.gateway import chat
+from certirag.gateway import chat, reviews
 from certirag.gateway.access import Caller, RateLimit, caller_of
-from certirag.gateway.gated import (
-    ClientGone,
-    Gate,
-    Gone,
-    answer_response,
-    refusal_of,
-    require_allowed,
-    watched,
-)
+from certirag.gateway.gated import Gate, answer_response, refusal_of
 from certirag.gateway.qa import grounded_answer
 from certirag.gateway.refusals import CODES, PROBLEM, Code, Refused
 from certirag.gateway.telemetry import traced
+from certirag.gateway.waiting import ClientGone, Gone, watched
 from certirag.gateway.wire import (
     AnswerRequest,
     AnswerResponse,
@@ -41,6 +34,10 @@ from certirag.gateway.wire import (
     ErrorOut,
     GroundedAnswer,
     QaRequest,
+    QueueOut,
+    ReviewOut,
+    ReviewRequest,
+    WaitingOut,
 )
 
 if TYPE_CHECKING:
@@ -115,10 +112,11 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
                 corpus=body.corpus,
                 sources=body.sources,
                 profile=body.profile,
+                between=body.between,
                 draft=body.answer,
             )
             shown = gate.presented(by, asked, gone)
-            require_allowed(shown, asked.profile, answers=body.answer is None)
+            reviews.require_leave(gate, by, asked, shown, max_citations=body.max_citations)
             trace_id = shown.record.trace_id
             inline = body.certificate == "inline"
             certificate = gate.export(by, trace_id) if inline else f"/v1/certificates/{trace_id}"
@@ -162,6 +160,21 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
     def certificate(trace_id: str, by: By) -> dict[str, Any]:
         """Return the signed export of an answer that was given to the same key."""
         return gate.export(by, trace_id)
+
+    @app.get("/v1/reviews", responses=_DOCUMENTED)
+    def waiting(by: By) -> QueueOut:
+        """Return to a reviewer the answers that wait for a decision."""
+        return reviews.queue(gate, by)
+
+    @app.get("/v1/reviews/{trace_id}", responses=_DOCUMENTED)
+    def review(trace_id: str, by: By) -> AnswerResponse | WaitingOut:
+        """Return what a reviewer let leave to who asked for it; to a reviewer, what waits."""
+        return reviews.reviewed(gate, by, trace_id)
+
+    @app.post("/v1/reviews/{trace_id}", **asks)
+    def decide(trace_id: str, body: ReviewRequest, by: By) -> ReviewOut:
+        """Let the supported statements of a waiting answer leave, or nothing of it."""
+        return reviews.decided(gate, by, trace_id, body)
 
     @app.get("/livez", include_in_schema=False)
     @app.get("/startupz", include_in_schema=False)

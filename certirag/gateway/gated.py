@@ -6,23 +6,23 @@ key and request; what leaves is text of statements that are Verified there, and 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from anyio import CapacityLimiter
-from anyio.to_thread import run_sync
 
 from certirag.answers.pipeline import answer_question, verify_draft
 from certirag.auditing.logged_answers import export_again
+from certirag.auditing.review_queue import escalated, review_of
 from certirag.claims.compile import is_remark
 from certirag.errors import (
     AuditError,
+    CertificateError,
     CertiRAGError,
     InputError,
     LanguageModelError,
@@ -31,9 +31,10 @@ from certirag.errors import (
     VerifierError,
 )
 from certirag.gateway.allowed import Allowed, Corpora
-from certirag.gateway.profiles import Profile, load_profile
+from certirag.gateway.profiles import Between, Profile, load_profile, stricter
 from certirag.gateway.refusals import Code, Refused
 from certirag.gateway.telemetry import tell_claims
+from certirag.gateway.waiting import LOOKED, Gone, still_there
 from certirag.gateway.wire import AnswerResponse, CitationOut, ClaimOut, SourceOut
 from certirag.render import Mode, Presentation, present
 
@@ -41,12 +42,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from certirag.answers.services import Services, SignedAnswer
+    from certirag.auditing.review_queue import Escalated
     from certirag.core.text import EvidenceChunk, SentenceSpan
     from certirag.gateway.access import Caller
+    from certirag.proof.countersignature import Review
     from certirag.render import Chip
 
-T = TypeVar("T")
-_LOOKED: Final = 0.5  # seconds between two looks at whether anybody still waits
+REVIEWS: Final = "/v1/reviews/"
 # Rules that fail where a measurement failed, and not where the documents say otherwise.
 _UNMEASURED: Final = frozenset({"sound_measurement", "isolated"})
 _REMEMBERED: Final = 10_000  # answers whose certificate a caller may fetch
@@ -59,13 +61,6 @@ _CODES: Final[dict[str, Code]] = {
 }
 
 
-class ClientGone(CertiRAGError):
-    """Whoever asked has left: the work for them ends at the next step."""
-
-
-Gone = Callable[[], bool]  # says whether nobody waits any more
-
-
 @dataclass(frozen=True, slots=True)
 class GatedRequest:
     """A question over *allowed* documents, with somebody's *draft* where there is one."""
@@ -74,6 +69,21 @@ class GatedRequest:
     allowed: Allowed
     profile: Profile
     draft: str | None = None
+
+    @property
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """The allowed documents, path and SHA-256."""
+        return self.allowed.sources
+
+
+class AskedUnder(Protocol):
+    """What an answer was asked for under."""
+
+    @property
+    def profile(self) -> Profile: ...
+
+    @property
+    def sources(self) -> tuple[tuple[str, str], ...]: ...
 
 
 class Gate:
@@ -96,6 +106,7 @@ class Gate:
         corpus: str | None,
         sources: Sequence[str],
         profile: str | None,
+        between: Between | None = None,
         draft: str | None = None,
     ) -> GatedRequest:
         """Return what *caller* asks, under no less than server and key ask for; Refused."""
@@ -105,6 +116,8 @@ class Gate:
                 floor = floor.meet(load_profile(name))
         except PolicyError as error:
             raise Refused("BAD_REQUEST", str(error)) from error
+        if between is not None:
+            floor = replace(floor, between=stricter(floor.between, between))
         return GatedRequest(question, self.corpora.allowed(corpus, sources, caller), floor, draft)
 
     def presented(self, caller: Caller, asked: GatedRequest, gone: Gone) -> Presentation:
@@ -143,7 +156,7 @@ class Gate:
     @contextmanager
     def turn(self, gone: Gone) -> Iterator[None]:
         """Wait for the models, and no longer than anybody waits for the answer."""
-        while not self._models.acquire(timeout=_LOOKED):
+        while not self._models.acquire(timeout=LOOKED):
             still_there(gone)
         try:
             yield
@@ -173,44 +186,38 @@ class Gate:
     def export(self, caller: Caller, trace_id: str) -> dict[str, Any]:
         """Return the certificate of an answer that *caller* was given by this server; else Refused.
 
-        An answer holds passages of its sources, which another key may not be allowed.
+        An answer holds passages of its sources, which another key may not be allowed. That of an
+        answer that was put before the reviewers is for them, and once it is released for who asked.
         """
-        if self._given.get(trace_id) != caller.name:
-            raise Refused("UNKNOWN_ANSWER")
+        log, trusted = self.services.audit_log, self.services.trusted
         try:
-            found: dict[str, Any] = json.loads(export_again(self.services.audit_log, trace_id))
-        except AuditError as error:
+            one = escalated(log, trace_id, trusted)
+            if one is None:
+                allowed = self._given.get(trace_id) == caller.name
+            else:
+                allowed = caller.use == "review" or asked_by(one, caller)
+            if not allowed:
+                raise Refused("UNKNOWN_ANSWER")
+            if one is not None and caller.use != "review":
+                require_released(review_of(log, trace_id, trusted), trace_id)
+            found: dict[str, Any] = json.loads(export_again(log, trace_id))
+        except (AuditError, CertificateError) as error:
             raise Refused("UNKNOWN_ANSWER") from error
         return found
 
 
-async def watched(gate: Gate, work: Callable[[Gone], T], left: Callable[[], Awaitable[bool]]) -> T:
-    """Run *work* in a place of *gate*, in a thread; it is told to stop when the client has *left*.
-
-    The threads are of their own and no fewer than there are places: probes need none of them.
-    """
-    gone = threading.Event()
-
-    def placed() -> T:
-        with gate.place():
-            return work(gone.is_set)
-
-    task = asyncio.create_task(run_sync(placed, limiter=gate.threads))
-    try:
-        while not (await asyncio.wait({task}, timeout=_LOOKED))[0]:
-            if await left():
-                gone.set()
-    except asyncio.CancelledError:  # nobody waits for what becomes of it
-        gone.set()
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        raise
-    return task.result()
+def asked_by(one: Escalated, caller: Caller) -> bool:
+    """Say whether *caller* asked for what was put before the reviewers."""
+    return (one.caller, one.key, "ask") == (caller.name, caller.key, caller.use)
 
 
-def still_there(gone: Gone) -> None:
-    """Raise ClientGone where nobody waits any more."""
-    if gone():
-        raise ClientGone("the request was cancelled")
+def require_released(review: Review | None, trace_id: str) -> Review:
+    """Return *review*; Refused unless a reviewer decided that the answer leaves."""
+    if review is None:
+        raise Refused("WAITS_FOR_REVIEW", trace_id=trace_id)
+    if review.decision != "release":
+        raise Refused("REFUSED_BY_REVIEWER", trace_id=trace_id)
+    return review
 
 
 def _unread(shown: Presentation) -> int:
@@ -240,7 +247,10 @@ def require_measured(shown: Presentation) -> None:
 
 
 def require_allowed(shown: Presentation, profile: Profile, *, answers: bool) -> None:
-    """Raise Refused unless the answer may leave; *answers* asks that it answers the question too."""
+    """Raise Refused unless the answer may leave; *answers* asks that it answers the question too.
+
+    Such an answer is the documents' own, which would be the same if it were asked for again.
+    """
     summary, trace_id = shown.summary, shown.record.trace_id
     score = grounding_score(shown)
     related = answers and summary.reason_code == "RELATED_ONLY"
@@ -259,6 +269,17 @@ def require_allowed(shown: Presentation, profile: Profile, *, answers: bool) -> 
             f"through below {profile.reject:.2f}."
         )
         raise Refused("UNGROUNDED_CLAIM", message, trace_id)
+    if score >= profile.accept or profile.between == "strip":
+        return
+    require_measured(shown)
+    few = f"Of the statements {score:.2f} are supported; from {profile.accept:.2f} on"
+    if profile.between == "escalate":
+        message = f"{few} they leave by themselves. A person decides: look at {REVIEWS}{trace_id}."
+        headers = {"Location": f"{REVIEWS}{trace_id}"}
+        raise Refused("WAITS_FOR_REVIEW", message, trace_id, headers)
+    if not answers:
+        message = f"{few} they leave. Send a draft that says what the sources say, and no more."
+        raise Refused("PARTLY_GROUNDED", message, trace_id)
 
 
 _MESSAGES: Final[dict[Code, str]] = {
@@ -271,10 +292,11 @@ _MESSAGES: Final[dict[Code, str]] = {
 
 def answer_response(
     shown: Presentation,
-    asked: GatedRequest,
+    asked: AskedUnder,
     *,
     max_citations: int,
     certificate: str | dict[str, Any],
+    retry_of: str = "",
 ) -> AnswerResponse:
     """Return the Verified statements that *max_citations* sentences carry, in their order.
 
@@ -303,10 +325,11 @@ def answer_response(
         reason_code=shown.summary.reason_code,
         confidence=shown.summary.confidence,
         claims=kept + withheld,
-        sources=[SourceOut(source=name, sha256=sha256) for name, sha256 in asked.allowed.sources],
+        sources=[SourceOut(source=name, sha256=sha256) for name, sha256 in asked.sources],
         profile=asked.profile.name,
         policy=shown.policy.name,
         certificate=certificate,
+        retry_of=retry_of,
     )
 
 

@@ -24,15 +24,7 @@ from certirag import __version__
 from certirag.auditing.recheck import check_again
 from certirag.errors import CertiRAGError
 from certirag.gateway.access import ANYONE, Caller
-from certirag.gateway.gated import (
-    Gate,
-    Gone,
-    answer_response,
-    citation,
-    refusal_of,
-    require_allowed,
-    watched,
-)
+from certirag.gateway.gated import Gate, answer_response, citation, refusal_of
 from certirag.gateway.mcp_wire import (
     AskRequest,
     CheckRequest,
@@ -44,7 +36,9 @@ from certirag.gateway.mcp_wire import (
     VerifyRequest,
 )
 from certirag.gateway.refusals import Refused
+from certirag.gateway.reviews import require_leave
 from certirag.gateway.telemetry import traced
+from certirag.gateway.waiting import Gone, watched
 from certirag.gateway.wire import AnswerResponse
 from certirag.render import visible
 from certirag.retrieve.hybrid import retrieve
@@ -78,7 +72,7 @@ def _asked(gate: Gate, by: Caller, asks: AskRequest | VerifyRequest, gone: Gone)
         draft=draft,
     )
     shown = gate.presented(by, asked, gone)
-    require_allowed(shown, asked.profile, answers=draft is None)
+    require_leave(gate, by, asked, shown, max_citations=asks.max_citations)
     # In ASCII: no character of a document that nobody sees is read with it.
     export = json.dumps(gate.export(by, shown.record.trace_id)) if asks.certificate else ""
     return answer_response(shown, asked, max_citations=asks.max_citations, certificate=export)

@@ -18,7 +18,7 @@ def grounded_answer(shown: Presentation, profile: Profile, *, brief: bool) -> Gr
     Raises Refused where it could not be measured.
     """
     summary = shown.summary
-    stands = summary.reason_code != "RELATED_ONLY" and grounding_score(shown) >= profile.reject
+    stands = summary.reason_code != "RELATED_ONLY" and grounding_score(shown) >= profile.least
     chips = shown.shown if stands else ()
     if not chips:
         require_measured(shown)

@@ -16,6 +16,11 @@ Code = Literal[
     "UNGROUNDED_CLAIM",
     "NO_EVIDENCE",
     "CONTRADICTED",
+    "PARTLY_GROUNDED",
+    "WAITS_FOR_REVIEW",
+    "REFUSED_BY_REVIEWER",
+    "ALREADY_DECIDED",
+    "NOT_FOR_THIS_KEY",
     "SOURCE_NOT_ALLOWED",
     "UNKNOWN_CORPUS",
     "UNKNOWN_MODEL",
@@ -36,25 +41,49 @@ Code = Literal[
 ]
 
 
+Decision = Literal["DENY", "RETRY", "ESCALATE"]
+
+
 @dataclass(frozen=True, slots=True)
 class CodeNote:
-    """What a code means: its HTTP *status*, and what a caller can do (*mend*)."""
+    """What a code means: its HTTP *status*, and what a caller can do (*mend*).
+
+    *decision* is what was decided on an answer; None where there was none to decide on.
+    """
 
     status: int
     meaning: str
     mend: str
+    decision: Decision | None = None
 
 
 CODES: Final[dict[Code, CodeNote]] = {
     "UNGROUNDED_CLAIM": CodeNote(
-        422, "The sources do not support an answer.", "Ask otherwise, or allow other sources."
+        422,
+        "The sources do not support an answer.",
+        "Ask otherwise, or allow other sources.",
+        "DENY",
     ),
     "NO_EVIDENCE": CodeNote(
-        422, "Nothing in the sources is on this.", "Ask otherwise, or allow other sources."
+        422, "Nothing in the sources is on this.", "Ask otherwise, or allow other sources.", "DENY"
     ),
     "CONTRADICTED": CodeNote(
-        422, "The sources contradict the answer or each other.", "Read the certificate's evidence."
+        422,
+        "The sources contradict the answer or each other.",
+        "Read the certificate's evidence.",
+        "DENY",
     ),
+    "PARTLY_GROUNDED": CodeNote(
+        422, "Too little of the answer is supported.", "Say what the sources say alone.", "RETRY"
+    ),
+    "WAITS_FOR_REVIEW": CodeNote(
+        202, "A person decides on this answer.", "Look again at /v1/reviews/TRACE.", "ESCALATE"
+    ),
+    "REFUSED_BY_REVIEWER": CodeNote(
+        422, "A reviewer refused this answer.", "Ask otherwise, or allow other sources.", "DENY"
+    ),
+    "ALREADY_DECIDED": CodeNote(409, "A reviewer decided on it before.", "See what was decided."),
+    "NOT_FOR_THIS_KEY": CodeNote(403, "The key is for something else.", "Use a key made for this."),
     "SOURCE_NOT_ALLOWED": CodeNote(
         403, "A source is not there, or not for this key.", "Name sources that the key may use."
     ),
@@ -96,6 +125,11 @@ class Refused(Exception):  # what it says to a caller, not what went wrong
         """The HTTP status of the code."""
         return CODES[self.code].status
 
+    @property
+    def decision(self) -> Decision | None:
+        """What was decided on the answer, None where there was none."""
+        return CODES[self.code].decision
+
     def body(self, trace_id: str) -> dict[str, Any]:
         """Return the error as JSON values; *trace_id* where the refusal has none of its own."""
         return {
@@ -104,7 +138,8 @@ class Refused(Exception):  # what it says to a caller, not what went wrong
                 "message": self.message or CODES[self.code].meaning,
                 "trace_id": self.trace_id or trace_id,
                 "project": PROJECT,
-            }
+            },
+            "decision": self.decision,
         }
 
     def problem(self, trace_id: str) -> dict[str, Any]:
@@ -116,6 +151,7 @@ class Refused(Exception):  # what it says to a caller, not what went wrong
             "status": note.status,
             "detail": self.message or note.mend,
             "code": self.code,
+            "decision": self.decision,
             "trace_id": self.trace_id or trace_id,
             "project": PROJECT,
         }

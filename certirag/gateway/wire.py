@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
+from certirag.gateway.profiles import Between
+from certirag.proof.countersignature import ReviewDecision
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Question = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
@@ -26,7 +28,8 @@ class _Response(BaseModel):
 class AnswerRequest(_Request):
     """A question over allowed sources; with *answer*, somebody else's answer to be gated.
 
-    *sources* are file names of the corpus; all that the key may use when there are none.
+    *sources* are file names of the corpus; all that the key may use when there are none. *between*
+    asks for a stricter way with an answer between the profile's two shares.
     """
 
     question: Question
@@ -34,6 +37,7 @@ class AnswerRequest(_Request):
     max_citations: int = Field(default=10, ge=1, le=50)
     corpus: Name | None = None
     profile: Name | None = None
+    between: Between | None = None
     answer: str | None = Field(default=None, min_length=1, max_length=MAX_DRAFT)
     certificate: Literal["link", "inline"] = "link"
 
@@ -74,10 +78,20 @@ class SourceOut(_Response):
     sha256: str
 
 
+class ReviewOut(_Response):
+    """What a reviewer decided, when, and the name of the reviewer's key."""
+
+    decision: ReviewDecision
+    reviewer: str
+    at: str
+
+
 class AnswerResponse(_Response):
     """An answer of supported statements alone, with its citations and where its certificate is.
 
-    *stripped* says that fewer statements are supported than the profile wants of a whole answer.
+    *stripped* says that fewer statements are supported than the profile wants of a whole answer,
+    *retry_of* names the answer that had too few and for which the model was asked again, *review*
+    the decision of the person who let it leave.
     """
 
     answer: str
@@ -93,6 +107,41 @@ class AnswerResponse(_Response):
     profile: str
     policy: str
     certificate: str | dict[str, Any]
+    retry_of: str = ""
+    review: ReviewOut | None = None
+
+
+class ReviewRequest(_Request):
+    """What a reviewer decides: that the supported statements leave, or that nothing does."""
+
+    decision: ReviewDecision
+    reason: str = Field(min_length=1, max_length=500)
+
+
+class WaitingOut(_Response):
+    """An answer that waits: who asked what, since when, and what would leave of it.
+
+    *unsupported* are the statements that the policy refuses, *contradicted* counts those that the
+    sources speak against; no decision lets one of them leave.
+    *problem* says in words why there is nothing to release, "" where there is.
+    """
+
+    trace_id: str
+    at: str
+    caller: str
+    question: str
+    grounding_score: float
+    answer: AnswerResponse | None
+    unsupported: list[str]
+    contradicted: int
+    problem: str
+
+
+class QueueOut(_Response):
+    """The answers that wait longest, and how many wait in all."""
+
+    waiting: int
+    reviews: list[WaitingOut]
 
 
 class QaRequest(_Request):
@@ -150,9 +199,10 @@ class ErrorDetail(_Response):
 
 
 class ErrorOut(_Response):
-    """The one shape of every error."""
+    """The one shape of every error, and of an answer that waits; *decision* is on the answer."""
 
     error: ErrorDetail
+    decision: Literal["DENY", "RETRY", "ESCALATE"] | None
 
 
 class TextPart(BaseModel):
@@ -184,6 +234,7 @@ class ChatOptions(_Request):
     corpus: Name | None = None
     sources: list[Name] = Field(default=[], max_length=200)
     profile: Name | None = None
+    between: Between | None = None
 
 
 class ChatRequest(BaseModel):

@@ -23,6 +23,13 @@ from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk, sha256_hex
 from certirag.core.verdict import AnswerDecisionName, Probe, VerificationResult
 from certirag.errors import CertificateError
+from certirag.proof.countersignature import (
+    Countersigned,
+    Review,
+    countersigned_json,
+    open_review,
+    parse_countersigned,
+)
 from certirag.proof.envelope import (
     Envelope,
     envelope_json,
@@ -215,13 +222,17 @@ def parse_statement(payload: bytes) -> AnswerRecord:
     return record
 
 
-def export_bytes(envelope: Envelope, proof: LogProof) -> bytes:
+def export_bytes(envelope: Envelope, proof: LogProof, review: Countersigned | None = None) -> bytes:
     """Return the audit export: the readable record, its certificate, and the log's proof of it.
+
+    A *review* is what a reviewer decided on it, where one did.
 
     The readable part is read out of the signed bytes, so an export can be made again from them.
     """
     predicate = json.loads(strict_base64(envelope.payload))["predicate"]
     certified = {"certificate": envelope_json(envelope), "log": proof_json(proof)}
+    if review is not None:
+        certified["review"] = countersigned_json(review)
     readable = {**predicate, **certified}
     return (json.dumps(readable, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
 
@@ -230,13 +241,22 @@ def open_export(data: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> AnswerR
     """Return the record of an export whose signature, log proof and two parts hold together.
 
     Only the signed bytes are trusted: a readable part that differs from them in any value,
-    number spelling included, is a CertificateError; so is a proof of another entry.
+    number spelling included, is a CertificateError; so is a proof of another entry, and a
+    reviewer's signature that is none over this answer.
     """
+    return open_reviewed(data, trusted)[0]
+
+
+def open_reviewed(
+    data: bytes, trusted: Mapping[str, Ed25519PublicKey]
+) -> tuple[AnswerRecord, Review | None]:
+    """Return what `open_export` does, and what a reviewer decided; None where nobody did."""
     readable = strict_json(data, literal_numbers=True)
     if not isinstance(readable, dict) or not {"certificate", "log"} <= readable.keys():
         raise CertificateError("this is not an audit export: it needs 'certificate' and 'log'")
     envelope = parse_envelope(readable.pop("certificate"))
     proof = parse_proof(readable.pop("log"))
+    countersigned = parse_countersigned(readable.pop("review")) if "review" in readable else None
     payload = verified_payload(envelope, trusted)
     record = parse_statement(payload)
     leaf = prove(proof, payload, trusted)
@@ -247,7 +267,8 @@ def open_export(data: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> AnswerR
     for key in sorted(set(readable) | set(signed)):
         if key not in readable or key not in signed or not _same(readable[key], signed[key]):
             raise CertificateError(f"the readable part differs from the signed one at {key!r}")
-    return record
+    review = open_review(countersigned, leaf, payload, trusted) if countersigned else None
+    return record, review
 
 
 def _same(one: object, other: object) -> bool:

@@ -18,10 +18,14 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from certirag.errors import AuditError, CertificateError, InputError
+from certirag.proof.countersignature import require_reviewer
 from certirag.proof.envelope import key_id, load_public_key, raw_public_key
 from certirag.proof.trust import KeyRing, Trust, open_trust
 
 SIGNING: Final = "signing"
+REVIEWERS: Final = (
+    "reviewers"  # a folder of keys, one a reviewer; none of them is trusted by itself
+)
 ROOT: Final = "root"
 ROOT_PUBLIC: Final = "root.pub"
 TRUST_FILE: Final = "trust.json"
@@ -76,6 +80,7 @@ def private_key(home: Path, name: str) -> Ed25519PrivateKey:
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)  # questions and answers are in it
         folder.mkdir(exist_ok=True, mode=0o700)
+        path.parent.mkdir(exist_ok=True, mode=0o700)
         if not path.exists():
             if public.exists() and not path.exists():  # asked again: another process may be faster
                 raise AuditError(f"the key {path} is gone, {public.name} is there: put it back")
@@ -93,6 +98,15 @@ def private_key(home: Path, name: str) -> Ed25519PrivateKey:
             "to a folder of your own"
         ) from error
     return key
+
+
+def reviewer_key(home: Path, reviewer: str) -> Ed25519PrivateKey:
+    """Return the key that *reviewer* countersigns with, made on first use; it signs nothing else.
+
+    Raises InputError for a name that cannot be one, AuditError as `private_key` does.
+    """
+    require_reviewer(reviewer)
+    return private_key(home, f"{REVIEWERS}/{reviewer}")
 
 
 def trusted_keys(home: Path) -> Mapping[str, Ed25519PublicKey]:

@@ -46,6 +46,8 @@ EntryKind = Literal[
     "release",  # a hold ended
     "rotate",  # another key signs from here on
     "retire",  # a key signs no longer, from an entry on
+    "escalate",  # an answer waits for a person; its content is what was allowed of it
+    "review",  # a reviewer decided on it; its content is what the reviewer signed
 ]
 SALT_BYTES: Final = 32
 ORIGIN: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}(?:/[a-z0-9._-]{1,63}){1,3}")

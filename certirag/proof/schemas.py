@@ -11,6 +11,7 @@ from certirag.core.policy import Policy
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import VerificationResult
 from certirag.proof.certificate import AnswerRecord, RendererDecision
+from certirag.proof.countersignature import Countersigned, Review
 from certirag.proof.envelope import Envelope
 from certirag.proof.log import Leaf, LogProof
 
@@ -25,6 +26,8 @@ _TYPES: Final[dict[str, Any]] = {
     "envelope": Envelope,
     "log-proof": LogProof,
     "leaf": Leaf,
+    "review": Review,
+    "countersigned": Countersigned,
 }
 # These are no keys of a record that has nothing to say there; every other field always is.
 _LEFT_OUT: Final = frozenset(

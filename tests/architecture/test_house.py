@@ -17,7 +17,7 @@ SOURCES = sorted(
 )
 # The checker is one file on purpose: an auditor takes it along and reads it in a sitting.
 # One file checks alone, and one file alone makes markup.
-LONGEST = {"checker.py": 1050, "inert.py": 470}
+LONGEST = {"checker.py": 1110, "inert.py": 470}
 WORDS = {"utils", "helpers", "helper", "manager", "util", "misc", "common"}
 
 

@@ -162,7 +162,7 @@ def _read_shape(text: str) -> Any:
 def _published() -> dict[str, dict[str, tuple[bool, Any]]]:
     """Return each published object's fields: may it be left out, and its type."""
     found = {}
-    for name in ("answer-record", "envelope", "log-proof", "leaf"):
+    for name in ("answer-record", "envelope", "log-proof", "leaf", "review", "countersigned"):
         schema = published_schemas()[name]
         for title, part in ({schema["title"]: schema} | schema.get("$defs", {})).items():
             assert part["additionalProperties"] is False

@@ -128,6 +128,7 @@ def _stations(page: Page) -> Iterator[str]:
     page.get_by_text("The log holds").wait_for()
     yield "Audit, verified"
     for name, said in (
+        ("Reviews", "No answer waits"),
         ("Trends", "By week and"),
         ("Replay", "Under the policy"),
         ("Changed documents", "Corpus as it is today"),

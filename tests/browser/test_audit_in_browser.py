@@ -39,6 +39,7 @@ VERIFIED = '[class*="st-key-chip-verified-"] button'
 VIEWS = {
     "Log": "Compare with checkpoints that you kept",
     "Answers": "Open an answer",
+    "Reviews": "No answer waits",
     "Trends": "By week and",
     "Replay": "Under the policy",
     "Changed documents": "Corpus as it is today",

@@ -55,6 +55,8 @@ def test_the_page_knows_every_published_shape_and_no_other(visit) -> None:
         "Envelope": "envelope",
         "LogProof": "log-proof",
         "Leaf": "leaf",
+        "Countersigned": "countersigned",
+        "Review": "review",
     }
     for name, file in tops.items():
         expected[name] = _fields(schemas[file])

@@ -39,6 +39,7 @@ from gate_cases import (
 )
 from gate_cases import score as span_score
 from playwright.sync_api import Browser, Page
+from review_cases import FORGED, reviewed
 from vector_cases import judged, vectors
 
 from certirag import checker
@@ -92,6 +93,13 @@ def test_both_checkers_agree_on_every_vector(opened: Page, capsys) -> None:
         print(f"\nvectors: {len(expected)}, of them valid: {valid}, disagreements: 0")  # noqa: T201
     assert valid >= 200
     assert len(expected) - valid >= 700
+
+
+def test_a_reviewers_countersignature_is_read_and_no_forged_one(opened: Page) -> None:
+    """Both checkers name the step, and take the sound one."""
+    exports = [json.dumps(made).encode() for made in (reviewed(), *FORGED.values())]
+    found = both(opened, exports)
+    assert found == [("VALID", ""), *[("TAMPERED", "review")] * len(FORGED)]
 
 
 def test_changes_of_the_text_are_named(opened: Page) -> None:

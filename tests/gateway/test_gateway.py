@@ -23,9 +23,10 @@ from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.core.text import sha256_hex
 from certirag.errors import AuditError, LanguageModelError, VerifierError
 from certirag.gateway.access import FILE, Caller, RateLimit, revoke_key
-from certirag.gateway.gated import ClientGone, Gate
+from certirag.gateway.gated import Gate
 from certirag.gateway.profiles import load_profile, profile_names
 from certirag.gateway.refusals import CODES, Refused
+from certirag.gateway.waiting import ClientGone
 from certirag.ingest.collect import Watch
 from certirag.ports import Judgement, Pair, Prompt, Verifier
 from certirag.proof.envelope import strict_json

@@ -27,9 +27,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from certirag.errors import AuditError, VerifierError
-from certirag.gateway.gated import ClientGone
 from certirag.gateway.mcp_wire import SearchRequest
 from certirag.gateway.refusals import CODES
+from certirag.gateway.waiting import ClientGone
 
 ROOT = Path(__file__).resolve().parents[2]
 RATE = "What is the standard rate for business travel in 2025?"

@@ -23,7 +23,7 @@ from certirag.proof.facets import TrendRow, facets_of
 from certirag.proof.log import open_checkpoint, parse_leaf
 from certirag.render import inert_html
 from ui import services
-from ui.audit import VIEWS
+from ui.audit import OWN_VIEWS, VIEWS
 from ui.audit_answers import PAGE_SIZE
 from ui.audit_held import compare, held_notes
 from ui.audit_opened import STALE
@@ -298,7 +298,8 @@ def test_a_database_that_is_gone_is_one_line(log, open_page, monkeypatch, view) 
     def gone(*_given, **_named):
         raise AuditError("the audit log cannot be read: the file is gone")
 
-    for name in ("checkpoint", "size", "count", "search", "find", "documents", "trend", "entries"):
+    reads = ("checkpoint", "size", "count", "search", "find", "documents", "trend", "entries")
+    for name in (*reads, "leaves_of"):
         monkeypatch.setattr(log, name, gone)
     at.run()
     assert not at.exception
@@ -410,8 +411,8 @@ def test_a_session_sees_its_own_answers_alone(log, open_page, monkeypatch) -> No
     """What others asked is in no view, filter or download, unless the operator has opened it."""
     monkeypatch.delenv("CERTIRAG_AUDIT_EVERYONE")
     at = _as_session(open_page, 2, 5)
-    assert at.segmented_control(key="audit-view").options == list(VIEWS[:-1])
-    for view in VIEWS[1:-1]:
+    assert at.segmented_control(key="audit-view").options == list(OWN_VIEWS)
+    for view in OWN_VIEWS[1:]:
         shown = at.segmented_control(key="audit-view").set_value(view).run()
         assert not shown.exception
         html = html_of(shown)

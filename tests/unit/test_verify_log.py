@@ -63,6 +63,30 @@ ACTS: dict[str, tuple[list[NewEntry], str]] = {
     "a revocation of itself": ([act("revoke", target=3, reason="X")], "revokes 3"),
     "a revocation of true": ([act("revoke", target=True, reason="X")], "revokes True"),
     "a revocation without reason": ([act("revoke", target=2)], "'reason' is missing"),
+    "an escalation of a request": ([act("escalate", target=1)], "escalates 1"),
+    "an escalation of true": ([act("escalate", target=True)], "escalates True"),
+    "a second escalation": ([act("escalate", target=2)] * 2, "entry 4 .*second time"),
+    "an escalation without content": ([act("escalate", target=2)], "commits to no content"),
+    "a review of what does not wait": ([act("review", target=2)], "decides on 2"),
+    "a review of another answer": (
+        [act("escalate", target=2), act("review", target=1)],
+        "entry 4 .*decides on 1",
+    ),
+    "a second review": (
+        [act("escalate", target=2), *[act("review", target=2)] * 2],
+        "entry 5 .*second time",
+    ),
+    "a review that nobody signed": (
+        [act("escalate", target=2), replace(act("review", target=2), content=b"{}")],
+        "entry 4 .*not signed",
+    ),
+    "a review that its log's key signed": (
+        [
+            act("escalate", target=2),
+            replace(act("review", target=2), content=b"{}", signature=(OLD, bytes(64))),
+        ],
+        "entry 4 .*no public key|entry 4 .*not a usable",
+    ),
     "an erasure before its target": ([act("erase", targets=[[4, 4]])], "4-4 are not entries"),
     "an erasure of itself": ([act("erase", targets=[[3, 3]])], "3-3 are not entries"),
     "an erasure that runs backwards": ([act("erase", targets=[[2, 1]])], "2-1 are not entries"),
@@ -127,7 +151,7 @@ CHANGES: dict[str, tuple[Callable[[list[LogEntry]], list[LogEntry]], str]] = {
     "content that was never": (entry_changed(3, content=b"x"), "entry 3 .*without the rest"),
     "a signature that was never": (
         entry_changed(1, signature=(OLD, bytes(64))),
-        "entry 1 .*only answers are signed",
+        "entry 1 .*only answers and reviews are signed",
     ),
     "an answer unsigned": (entry_changed(2, signature=None), "entry 2 .*not signed"),
     "an answer signed by a stranger": (

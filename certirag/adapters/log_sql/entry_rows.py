@@ -14,7 +14,7 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection, insert, select
 
-from certirag.adapters.log_sql.read import LogHead, TreeNodes
+from certirag.adapters.log_sql.read import LogHead, TreeNodes, leaves_of
 from certirag.adapters.log_sql.schema import (
     ANSWER_DOCUMENT,
     ANSWER_FACET,
@@ -31,6 +31,7 @@ from certirag.proof.envelope import key_id
 from certirag.proof.facets import AnswerFacets, question_words
 from certirag.proof.log import (
     SALT_BYTES,
+    EntryKind,
     Leaf,
     checkpoint_signature,
     commitment,
@@ -128,6 +129,22 @@ class EntryWriter:
                 f"an entry of kind {entry.kind!r} cannot be kept ({error}), so no answer is shown"
             ) from error
         return text
+
+
+# Of one answer there is one of each, and the second follows the first.
+_ONCE: Final[dict[EntryKind, EntryKind]] = {"escalate": "answer", "review": "escalate"}
+
+
+def require_once(connection: Connection, entries: Sequence[NewEntry]) -> None:
+    """Raise AuditError for an entry that was to be written once and is there, or comes too soon."""
+    for entry in entries:
+        before = _ONCE.get(entry.kind)
+        if before is None:
+            continue
+        if not leaves_of(connection, before, entry.trace_id):
+            raise AuditError(f"an entry of kind {entry.kind!r} follows one of kind {before!r}")
+        if leaves_of(connection, entry.kind, entry.trace_id):
+            raise AuditError(f"the answer has an entry of kind {entry.kind!r} already")
 
 
 def milliseconds(at: datetime) -> int:

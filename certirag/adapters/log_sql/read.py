@@ -23,6 +23,7 @@ from certirag.proof.envelope import key_id, load_public_key
 from certirag.proof.facets import CitedDocument
 from certirag.proof.log import (
     ORIGIN,
+    EntryKind,
     Leaf,
     checkpoint_text,
     commitment,
@@ -120,13 +121,21 @@ def _end_of(connection: Connection, keyid: str, size: int) -> int:
     return min((end for end in ends if type(end) is int), default=size)
 
 
-def _leaves(connection: Connection, kind: str) -> list[Leaf]:
-    query = select(LOG_ENTRY.c.leaf).where(LOG_ENTRY.c.kind == kind).order_by(LOG_ENTRY.c.seq)
+def _leaves(connection: Connection, kind: EntryKind) -> list[Leaf]:
     try:
-        leaves = [parse_leaf(text) for (text,) in connection.execute(query)]
+        leaves = [parse_leaf(text) for text in leaves_of(connection, kind)]
     except CertificateError as error:
         raise AuditError(f"the audit log is broken in a {kind} entry: {error}") from error
     return [leaf for leaf in leaves if leaf.kind == kind]
+
+
+def leaves_of(connection: Connection, kind: EntryKind, trace_id: str = "") -> list[str]:
+    """Return the leaves' texts of one *kind*, of one trace where it is named, in order."""
+    entry = LOG_ENTRY.c
+    query = select(entry.leaf).where(entry.kind == kind).order_by(entry.seq)
+    if trace_id:
+        query = query.where(entry.trace_id == trace_id)
+    return list(connection.execute(query).scalars())
 
 
 _HASH: Final = 32

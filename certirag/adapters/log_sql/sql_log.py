@@ -19,7 +19,7 @@ from sqlalchemy import Connection, inspect, select
 
 from certirag.adapters.log_sql import facet_queries
 from certirag.adapters.log_sql.engine import AuditDatabase, file_url
-from certirag.adapters.log_sql.entry_rows import EntryWriter, write_key, write_rows
+from certirag.adapters.log_sql.entry_rows import EntryWriter, require_once, write_key, write_rows
 from certirag.adapters.log_sql.erase import (
     delete_contents,
     erasable_spans,
@@ -36,6 +36,7 @@ from certirag.adapters.log_sql.read import (
     entry_of,
     head_of,
     key_of,
+    leaves_of,
     origin_of,
     require_signed_head,
     size_of,
@@ -46,7 +47,7 @@ from certirag.errors import AuditError, InputError
 from certirag.ports import LogEntry, NewEntry
 from certirag.proof.envelope import raw_public_key
 from certirag.proof.facets import AnswerPage, AnswerQuery, CitedDocument, Grouping, TrendRow
-from certirag.proof.log import ORIGIN, LogProof, checkpoint_text
+from certirag.proof.log import ORIGIN, EntryKind, LogProof, checkpoint_text
 from certirag.proof.merkle import consistency_path, inclusion_path, root_hash
 
 __all__ = ["SqlAuditLog", "file_url", "is_begun"]
@@ -196,6 +197,11 @@ class SqlAuditLog:
                 return
             position = rows[-1].seq + 1
 
+    def leaves_of(self, kind: EntryKind, trace_id: str = "") -> Sequence[str]:
+        """Return the leaves' texts of one *kind*, of one trace where it is named, in order."""
+        with self._database.reading() as connection:
+            return leaves_of(connection, kind, trace_id)
+
     def find(self, trace_id: str) -> LogEntry:
         """Return the answer of *trace_id*; AuditError when there is none, or it was changed."""
         answers = (LOG_ENTRY.c.kind == "answer", LOG_ENTRY.c.trace_id == trace_id)
@@ -296,6 +302,7 @@ class SqlAuditLog:
             )
         if head is not None:
             require_signed_head(connection, head, self.origin, self._own)
+        require_once(connection, entries)
         made = self._writer.rows(entries, size, nodes)
         if not self._key_written:
             write_key(connection, public)
