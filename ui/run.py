@@ -75,7 +75,7 @@ _PLANT: Final = "plant_asked"
 _OWN: Final = "own_answers"
 MOST_OWN: Final = 500
 CANCELLED: Final[Message] = (
-    "You cancelled this. What was recorded before that stays in the audit log."
+    "This was broken off. What was recorded before that stays in the audit log."
 )
 _NO_ANSWER: Final[Message] = "The audit log could not be written, so no answer is shown. {error}"
 _NO_MORE: Final[Message] = (
@@ -246,11 +246,7 @@ def _run(
 
 def _offer_cancel(key: str) -> None:
     """Draw the button that breaks off what runs: a click on it begins the page anew."""
-    st.button(tr("Cancel"), key=f"{key}-cancel", on_click=_cancelled, args=(key,))
-
-
-def _cancelled(key: str) -> None:
-    st.session_state[_error_key(key)] = said(CANCELLED)
+    st.button(tr("Cancel"), key=f"{key}-cancel")
 
 
 def _keep(
@@ -281,3 +277,8 @@ def _keep(
         st.session_state[_error_key(key)] = said(begun, error=str(error))
     except CertiRAGError as error:
         st.session_state[_error_key(key)] = str(error)
+    except Exception:
+        raise
+    except BaseException:  # a click ends the script here: Cancel, another page or language
+        st.session_state[_error_key(key)] = said(CANCELLED)
+        raise

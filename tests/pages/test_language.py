@@ -6,6 +6,7 @@ import pytest
 from builders import FACTS, Statement, answer_export
 from gate_cases import TRUSTED
 from page_stage import captions_of, corpus_index, html_of
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
 from certirag.render import Mode, footnotes_of, plain_report, present
@@ -74,6 +75,17 @@ def test_a_reader_changes_the_language_and_keeps_it(open_page) -> None:
     assert _chips(at) == ["✅ Belegt · Aussage 1", "⚠️ Unbelegt · Aussage 2"]
     assert at.session_state[ANSWER] == before
     assert "1 mit Widerspruch, nur in Debug zu sehen." in captions_of(at)
+
+
+def test_an_answer_that_a_click_on_the_language_ends_says_so(open_page, stage) -> None:
+    """The script ends in the middle; the page that follows does not stand there as if unasked."""
+    stage.error = StopException()
+    at = _asked(open_page("ask"), "Ask")
+    stage.error = None
+    at.segmented_control(key="lang").set_value("de").run()
+    assert "Dies wurde abgebrochen." in html_of(at)
+    assert _chips(at) == []
+    assert at.text_input(key="question").value == "How much leave?"
 
 
 def test_a_german_badge_comes_from_the_gate_alone(open_page, stage, labels) -> None:
