@@ -145,6 +145,11 @@ def test_a_translation_has_the_same_places_and_no_markup_of_its_own(language) ->
     assert wrong == []
 
 
+def test_no_message_parts_the_thousands() -> None:
+    """A comma is a decimal one in other languages: "1,224" would be read as little more than 1."""
+    assert [m for m in messages() if any("," in spec for _, spec in _places("".join(m)))] == []
+
+
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_a_translation_speaks_of_the_badge_only_where_english_does(language) -> None:
     """The word of the badge itself is the gate's: no message is just that word."""
