@@ -117,8 +117,12 @@ def _forms(entry: polib.POEntry) -> list[str]:
     return [entry.msgstr] if not entry.msgid_plural else list(entry.msgstr_plural.values())
 
 
-def _places(text: str) -> set[tuple[str, str]]:
-    return {(name, spec or "") for _, name, spec, _ in Formatter().parse(text) if name is not None}
+def _places(text: str) -> set[tuple[str, str, str]]:
+    return {
+        (name, spec or "", conversion or "")
+        for _, name, spec, conversion in Formatter().parse(text)
+        if name is not None
+    }
 
 
 @pytest.mark.parametrize("language", CATALOGUES)
@@ -145,9 +149,15 @@ def test_a_translation_has_the_same_places_and_no_markup_of_its_own(language) ->
     assert wrong == []
 
 
+@pytest.mark.parametrize("form", ["{name!r}", "{name!a}", "{name:>9}", "{name.real}", "{0}", "{}"])
+def test_a_place_that_is_read_otherwise_is_another_place(form) -> None:
+    """A translation cannot have the same value written in another way, nor a part of it."""
+    assert _places(form) != _places("{name}")
+
+
 def test_no_message_parts_the_thousands() -> None:
     """A comma is a decimal one in other languages: "1,224" would be read as little more than 1."""
-    assert [m for m in messages() if any("," in spec for _, spec in _places("".join(m)))] == []
+    assert [m for m in messages() if any("," in spec for _, spec, _ in _places("".join(m)))] == []
 
 
 @pytest.mark.parametrize("language", CATALOGUES)
