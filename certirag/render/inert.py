@@ -9,13 +9,13 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
 from confusable_homoglyphs import confusables
 
-from certirag.core.said import said
+from certirag.core.said import said, said_n
 
 # Characters drawn as nothing although their category is not "format" (UTS #39, technique of
 # default-ignorable code points), and the braille blank.
@@ -85,11 +85,15 @@ def oddities(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def inert_html(text: str, *, max_lines: int = MAX_LINES) -> str:
-    """Return HTML that shows *text* as it is: nothing in it is markup, link, image or style."""
+def inert_html(text: str, *, max_lines: int = MAX_LINES, told: Callable[[str], str] = str) -> str:
+    """Return HTML that shows *text* as it is: nothing in it is markup, link, image or style.
+
+    *told* says in the language of the reader how much was cut off.
+    """
     lines = visible(text).split("\n")
     if len(lines) > max_lines:
-        lines = [*lines[:max_lines], f"… ({len(lines) - max_lines} more lines)"]
+        more = said_n("{n} more line", "{n} more lines", len(lines) - max_lines)
+        lines = [*lines[:max_lines], f"… ({told(more)})"]
     return html.escape("\n".join(lines), quote=True)
 
 
