@@ -16,6 +16,7 @@ import pytest
 
 from certirag.core.said import Message, Said, ended, said, said_n, together
 from certirag.render.badge import _WORDS
+from certirag.render.probe_verdicts import PlantedView, counted_sentence
 from certirag.render.recorded import INSIDE, restated
 from certirag.render.why import why
 from ui.language import LANGUAGES, LOCALE, catalogue_of
@@ -45,6 +46,7 @@ READ_KEYWORDS = {"label", "help", "placeholder", "title"}
 # The same in every language: names of formats, and the choice of the language itself.
 NAMES = {"CSV", "JSON Lines", "SHA-256", "Language · Sprache"}
 
+OUTCOMES: Final = ("survived", "unmeasured")  # of a planted error
 Entry = tuple[str, str]  # message, plural ("" without one)
 
 
@@ -245,6 +247,14 @@ def test_a_sentence_is_english_until_it_is_told() -> None:
     both = ended(together(one, "as it is", two, between="; "))
     assert both == "1 passage; as it is; 2 passages."
     assert both.told(german) == f"{one.told(german)}; as it is; {two.told(german)}."
+
+
+def test_one_planted_error_is_told_as_one() -> None:
+    """German has another verb for one than for several, where English has the same."""
+    german = catalogue_of("de")
+    one, several = (PlantedView("c1", "unit", "x", "x", "x", o, "") for o in OUTCOMES)
+    told = counted_sentence([one, several, several]).told(german)
+    assert told == "3 eingebaut, 0 erkannt, 1 bestand jede Regel, 2 ließen sich nicht messen."
 
 
 def test_a_copy_of_a_sentence_can_still_be_told() -> None:
