@@ -277,6 +277,9 @@ def test_a_recorded_text_of_a_known_shape_can_be_told() -> None:
     quoted = why("numbers", "the evidence does not say “it is a question”").sentence
     assert "“it is a question”" in quoted
     assert "it is a question" in quoted.told(catalogue_of("de"))
+    missed = why("planted_errors", "1 of 3 planted errors could not be measured: the rule broke")
+    told = missed.sentence.told(catalogue_of("de"))
+    assert told == "Nicht messen ließen sich: 1 von 3 eingebauten Fehlern."
     assert type(restated("it is something else", INSIDE)) is str
 
 
