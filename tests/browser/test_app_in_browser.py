@@ -157,6 +157,21 @@ def test_what_is_typed_and_not_sent_stays_in_another_language(visit, app) -> Non
     expect(page.locator(".cr-draft")).to_contain_text("Typed, not sent.")
 
 
+@pytest.mark.parametrize("click", ["Cancel", "de"])
+def test_a_click_that_breaks_an_answer_off_says_so(visit, app, click) -> None:
+    """The button and the choice of a language both end it; the question stands there still."""
+    page = visit(f"{app}/").page
+    box = page.get_by_role("textbox").first
+    box.fill("What is the notice period in probation?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    cancel = page.get_by_role("button", name="Cancel")
+    cancel.wait_for()
+    (cancel if click == "Cancel" else page.get_by_role("radio", name="de", exact=True)).click()
+    told = page.get_by_text("Dies wurde abgebrochen" if click == "de" else "This was broken off")
+    told.wait_for()
+    expect(box).to_have_value("What is the notice period in probation?")
+
+
 def test_headers_are_on_every_response(app) -> None:
     """Page, health and script carry the content security policy."""
     for path in ("/", "/_stcore/health"):
