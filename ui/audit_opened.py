@@ -14,10 +14,11 @@ from certirag.proof.facets import AnswerQuery
 from certirag.render import Mode
 from ui import services
 from ui.answer import show_answer
+from ui.audit_filters import OUTCOMES
 from ui.audit_reviews import sentence_of
 from ui.controls import choose_mode
 from ui.inert import draw_facts, draw_lines, draw_text
-from ui.language import tr
+from ui.language import tr, tr_of
 from ui.run import own_answers
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def draw_standing(log: AuditLog, row: AnswerRow) -> None:
             tr(
                 "entry {index}, {outcome}, trace {trace_id}",
                 index=one.index,
-                outcome=one.facets.decision,
+                outcome=tr_of(OUTCOMES, one.facets.decision),
                 trace_id=one.facets.trace_id,
             )
             for one in newer

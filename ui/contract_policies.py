@@ -100,10 +100,10 @@ def _draw_by_threshold(one: Measurement, number: int) -> None:
                             if at.tau_entail == one.policy.tau_entail
                             else ""
                         ),
-                        f"{at.badges:,}",
-                        f"{at.wrong:,}",
+                        str(at.badges),
+                        str(at.wrong),
                         at.at_most,
-                        tr("{part:,} of {whole:,}", part=at.covered, whole=one.true_rows),
+                        tr("{part:d} of {whole:d}", part=at.covered, whole=one.true_rows),
                     )
                     for at in one.thresholds
                 ],

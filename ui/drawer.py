@@ -42,6 +42,13 @@ _OUTCOMES: Final[dict[str, Message]] = {
     "survived": "Passed every rule",
     "unmeasured": "Not measured",
 }
+_KINDS: Final[dict[str, Message]] = {
+    "number": "number",
+    "date": "date",
+    "negation": "negation",
+    "entity": "name",
+    "unit": "unit",
+}
 
 
 class SourceLike(Protocol):
@@ -289,7 +296,7 @@ def _draw_planted(chip: Chip, presentation: Presentation) -> None:
             (tr("Error"), tr("Claim with the error"), tr("Outcome"), tr("Because")),
             [
                 (
-                    p.kind,
+                    tr_of(_KINDS, p.kind),
                     p.text,
                     tr(_OUTCOMES[p.outcome]),
                     p.reason if debug else chip.plain_planted(p),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NewType
 
@@ -16,18 +17,19 @@ import streamlit as st
 from certirag.render import (
     AnswerReport,
     highlight_html,
-    inert_html,
     inert_slice,
     oddities,
     plain_report,
     visible,
     visible_characters,
 )
+from certirag.render import inert_html as inert_html_in_english
 from ui.language import language, say, tr
 
 if TYPE_CHECKING:
     from ui.drawn import BadgeLike, FindingLike, QuotedLike, ShapeLike, StatementLike, StretchLike
 
+inert_html = partial(inert_html_in_english, told=say)
 Markup = NewType("Markup", str)
 # What a text is to the reader; each is a class in assets/style.css.
 Role = Literal["claim", "question", "lead", "note", "reason", "passage", "record", "error"]

@@ -22,6 +22,9 @@ LANGUAGES: Final = ("en", "de")
 LOCALE: Final = ASSETS / "locale"
 _KEY: Final = "lang"  # of the control, and in the address
 _KEPT: Final = "language"
+# The texts in forms. What is typed there and not sent is in the browser alone: a value from here,
+# even the same one, would take its place.
+TYPED: Final = ("question", "draft", "draft_question", "second_draft")
 
 
 def language() -> str:
@@ -72,7 +75,7 @@ def _changed() -> None:
     """Keep the language, and what other controls stand at: by its value, not by its old label."""
     st.session_state[_KEPT] = st.session_state[_KEY]
     for key, value in list(st.session_state.items()):
-        if isinstance(value, str) and key != _KEY:
+        if isinstance(value, str) and key not in {_KEY, *TYPED}:
             st.session_state[key] = value
 
 

@@ -9,13 +9,10 @@ import streamlit as st
 
 from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
 from ui.drafts import DRAFT_TYPES, Draft, read_draft
-from ui.language import tr
+from ui.language import TYPED, tr
 
-_QUESTION: Final = "question"
+_QUESTION, _DRAFT, _DRAFT_QUESTION, _SECOND = TYPED
 _ASKED: Final = "question_asked"
-_DRAFT: Final = "draft"
-_DRAFT_QUESTION: Final = "draft_question"
-_SECOND: Final = "second_draft"
 _CHECKED: Final = "draft_checked"
 
 

@@ -75,7 +75,7 @@ _PLANT: Final = "plant_asked"
 _OWN: Final = "own_answers"
 MOST_OWN: Final = 500
 CANCELLED: Final[Message] = (
-    "You cancelled this. What was recorded before that stays in the audit log."
+    "This was broken off. What was recorded before that stays in the audit log."
 )
 _NO_ANSWER: Final[Message] = "The audit log could not be written, so no answer is shown. {error}"
 _NO_MORE: Final[Message] = (
@@ -165,11 +165,7 @@ def plant_if_asked(key: str) -> None:
     if not export:
         return
     common = services.shared().services
-    try:
-        _run(key, "plant", lambda progress: probe_answer(export, common, progress=progress))
-    finally:  # also when a reader cancels it or goes elsewhere
-        if not kept_export(key):
-            st.session_state[key] = export
+    _run(key, "plant", lambda progress: probe_answer(export, common, progress=progress))
 
 
 def kept_export(key: str) -> bytes:
@@ -246,11 +242,7 @@ def _run(
 
 def _offer_cancel(key: str) -> None:
     """Draw the button that breaks off what runs: a click on it begins the page anew."""
-    st.button(tr("Cancel"), key=f"{key}-cancel", on_click=_cancelled, args=(key,))
-
-
-def _cancelled(key: str) -> None:
-    st.session_state[_error_key(key)] = said(CANCELLED)
+    st.button(tr("Cancel"), key=f"{key}-cancel")
 
 
 def _keep(
@@ -262,8 +254,12 @@ def _keep(
     addressed: bool = True,
 ) -> None:
     """Keep each part under *key* as it comes, with its times, and the line of what went wrong."""
-    st.session_state[key] = b""
-    st.session_state[_error_key(key)] = ""
+    if way != "plant":  # the answer stays as it is until it is another one
+        st.session_state[key] = b""
+    # A click on Cancel, another page or another language ends the script below, and what it would
+    # write by then is lost: this line is there before, and taken back at the end.
+    st.session_state[_error_key(key)] = said(CANCELLED)
+    failed = ""
     st.query_params.pop("claim", None)
     if addressed:
         st.query_params.pop(TRACE, None)
@@ -277,7 +273,8 @@ def _keep(
                 if addressed:
                     st.query_params[TRACE] = part.trace_id
     except AuditError as error:
-        begun = _NO_MORE if kept_export(key) else _NO_RECORD[way]
-        st.session_state[_error_key(key)] = said(begun, error=str(error))
+        begun = _NO_MORE if way != "plant" and kept_export(key) else _NO_RECORD[way]
+        failed = said(begun, error=str(error))
     except CertiRAGError as error:
-        st.session_state[_error_key(key)] = str(error)
+        failed = str(error)
+    st.session_state[_error_key(key)] = failed

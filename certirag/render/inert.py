@@ -9,13 +9,13 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
 from confusable_homoglyphs import confusables
 
-from certirag.core.said import said
+from certirag.core.said import said, said_n
 
 # Characters drawn as nothing although their category is not "format" (UTS #39, technique of
 # default-ignorable code points), and the braille blank.
@@ -26,7 +26,18 @@ _MARKS: Final = frozenset("✓✔✅☑🗹🗸√⍻⎷∨✗✘❌❎☒⚠�
 # Looked for at every letter: the one before a status word may seem to begin a longer one ("run Verified").
 _STATUS: Final = ("unverified", "verified", "contradicted", "certified")
 _STATUS_ELSEWHERE: Final = ("unbelegt", "belegt", "widersprochen")  # as `badge` has them
-_PUT_FOR: Final = {"i": "lI1|!", "e": "3", "o": "0"}  # beside what UTS #39 calls confusable
+# Beside what UTS #39 calls confusable: digits, and small letters drawn as a Latin capital is.
+_PUT_FOR: Final = {
+    "i": "lI1|!",
+    "e": "3",
+    "o": "0",
+    "t": "7тτ",
+    "s": "5",
+    "b": "8ßβв",
+    "g": "69",
+    "h": "н",
+    "n": "п",
+}
 _DIGIT: Final = re.compile(r"[\d|!]")
 # Enclosed letters, small capitals, letters with a stroke: what Unicode names after one Latin letter.
 _NAMED: Final = re.compile(
@@ -74,11 +85,15 @@ def oddities(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def inert_html(text: str, *, max_lines: int = MAX_LINES) -> str:
-    """Return HTML that shows *text* as it is: nothing in it is markup, link, image or style."""
+def inert_html(text: str, *, max_lines: int = MAX_LINES, told: Callable[[str], str] = str) -> str:
+    """Return HTML that shows *text* as it is: nothing in it is markup, link, image or style.
+
+    *told* says in the language of the reader how much was cut off.
+    """
     lines = visible(text).split("\n")
     if len(lines) > max_lines:
-        lines = [*lines[:max_lines], f"… ({len(lines) - max_lines} more lines)"]
+        more = said_n("{n} more line", "{n} more lines", len(lines) - max_lines)
+        lines = [*lines[:max_lines], f"… ({told(more)})"]
     return html.escape("\n".join(lines), quote=True)
 
 
@@ -152,8 +167,9 @@ def _imitations(text: str) -> list[tuple[int, int]]:
         if read == " ":
             apart[-1] = True
         for letter in read.strip(" "):
-            # A stroke beside the word ends it, one inside may stand for a letter.
-            apart[-1] |= character in "|!" or (bool(places) and text[places[-1]] in "|!")
+            # A stroke or digit beside the word ends it, one inside may stand for a letter.
+            beside = text[places[-1]] if places else ""
+            apart[-1] |= bool(_DIGIT.match(character) or _DIGIT.match(beside))
             letters.append(letter)
             places.append(place)
             apart.append(False)

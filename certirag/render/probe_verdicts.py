@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from certirag.core.claim import Claim
-from certirag.core.said import ended, said, together
+from certirag.core.said import ended, said, said_n, together
 from certirag.core.text import EvidenceChunk
 from certirag.core.verdict import PlantedError, PlantKind, Probe, VerificationResult
 from certirag.render.gate import Case, Finding, RenderState, decide, state_of
@@ -71,9 +71,10 @@ def counted_sentence(planted: Sequence[PlantedView]) -> str:
         said("{count} caught", count=counts["caught"]),
     ]
     if counts["survived"]:
-        parts.append(said("{count} passed every rule", count=counts["survived"]))
+        parts.append(said_n("{n} passed every rule", "{n} passed every rule", counts["survived"]))
     if counts["unmeasured"]:
-        parts.append(said("{count} could not be measured", count=counts["unmeasured"]))
+        unmeasured = counts["unmeasured"]
+        parts.append(said_n("{n} could not be measured", "{n} could not be measured", unmeasured))
     return ended(together(*parts, between=", "))
 
 

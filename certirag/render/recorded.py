@@ -37,6 +37,7 @@ INSIDE: Final[tuple[Message, ...]] = (
     "1 is",
     "{count} are",
     "{count} words",
+    "{count} of {whole} planted errors",
 )
 
 

@@ -128,13 +128,13 @@ class Measurement:
         wrong = said("no badge")
         if at.badges:
             wrong = said(
-                "{wrong:,} of {badges:,} badges wrong (95 % interval up to {most})",
+                "{wrong:d} of {badges:d} badges wrong (95 % interval up to {most})",
                 wrong=at.wrong,
                 badges=at.badges,
                 most=at.at_most,
             )
         return said(
-            "At {value:.2f}, on {name}: {wrong}; {covered:,} of {whole:,} true statements with a "
+            "At {value:.2f}, on {name}: {wrong}; {covered:d} of {whole:d} true statements with a "
             "badge.",
             value=at.tau_entail,
             name=self.set_name,
@@ -152,9 +152,9 @@ class Measurement:
         """The figure in words, with its interval and what it does not cover."""
         low, high = self.interval()
         return said_n(
-            "Under this policy {n:,} of {badges:,} badges was wrong on {name} "
+            "Under this policy {n:d} of {badges:d} badges was wrong on {name} "
             "(95 % interval: {low} to {high}). Not measured on your documents.",
-            "Under this policy {n:,} of {badges:,} badges were wrong on {name} "
+            "Under this policy {n:d} of {badges:d} badges were wrong on {name} "
             "(95 % interval: {low} to {high}). Not measured on your documents.",
             self.wrong,
             badges=self.badges,

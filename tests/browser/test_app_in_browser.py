@@ -143,6 +143,35 @@ def test_what_is_chosen_stays_chosen_in_another_language(visit, app) -> None:
     expect(page.get_by_role("heading", name="Corpus", exact=True)).to_be_visible()
 
 
+def test_what_is_typed_and_not_sent_stays_in_another_language(visit, app) -> None:
+    """The browser alone knows it: a draft somebody typed is not lost by a click on the language."""
+    page = visit(f"{app}/draft").page
+    page.get_by_label("Answer to check").fill("Typed, not sent.")
+    page.get_by_role("radio", name="de", exact=True).click()
+    box = page.get_by_label("Zu prüfende Antwort")
+    box.wait_for()
+    page.wait_for_timeout(1500)
+    expect(box).to_have_value("Typed, not sent.")
+    page.get_by_role("button", name="Prüfen", exact=True).click()
+    page.get_by_text("Audit-JSON herunterladen").wait_for()
+    expect(page.locator(".cr-draft")).to_contain_text("Typed, not sent.")
+
+
+@pytest.mark.parametrize("click", ["Cancel", "de"])
+def test_a_click_that_breaks_an_answer_off_says_so(visit, app, click) -> None:
+    """The button and the choice of a language both end it; the question stands there still."""
+    page = visit(f"{app}/").page
+    box = page.get_by_role("textbox").first
+    box.fill("What is the notice period in probation?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    cancel = page.get_by_role("button", name="Cancel")
+    cancel.wait_for()
+    (cancel if click == "Cancel" else page.get_by_role("radio", name="de", exact=True)).click()
+    told = page.get_by_text("Dies wurde abgebrochen" if click == "de" else "This was broken off")
+    told.wait_for()
+    expect(box).to_have_value("What is the notice period in probation?")
+
+
 def test_headers_are_on_every_response(app) -> None:
     """Page, health and script carry the content security policy."""
     for path in ("/", "/_stcore/health"):

@@ -41,7 +41,7 @@ class Stage:
     """What the fake pipeline answers with, and how often it was run."""
 
     export: bytes = field(default_factory=lambda: answer_export(STATEMENTS))
-    error: Exception | None = None
+    error: BaseException | None = None
     trace: str = "a" * 32
     asked: list[str] = field(default_factory=list)
     policies: list[str] = field(default_factory=list)

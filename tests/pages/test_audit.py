@@ -149,7 +149,7 @@ def test_a_revoked_answer_says_so(log, open_page) -> None:
     html = html_of(at)
     assert html.index("Revoked: its documents changed") < html.index("Question 2?</div>")
     newest = parse_leaf(log.find(f"{7:032x}").leaf).index
-    assert f"entry {newest}, REJECT, trace {7:032x}" in html
+    assert f"entry {newest}, Refused, trace {7:032x}" in html
 
 
 def test_pages_are_turned(log, open_page) -> None:

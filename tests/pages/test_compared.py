@@ -10,6 +10,7 @@ import pytest
 from builders import FACTS, Statement, draft_record, hostile_strings
 from gate_cases import export
 from page_stage import captions_of, html_of
+from streamlit.runtime.scriptrunner import StopException
 
 from certirag.errors import AuditError, InputError
 from certirag.proof.certificate import AnswerRecord
@@ -202,14 +203,13 @@ def test_a_failed_second_leaves_the_first(open_page, stage, error) -> None:
     assert NO_SECOND.partition("{error}")[0] not in html_of(at)
 
 
-def test_a_cancelled_second_leaves_the_first(open_page, stage) -> None:
-    """As the button's callback leaves it: the first is there, and a line says what happened."""
+def test_a_second_that_is_broken_off_leaves_the_first(open_page, stage) -> None:
+    """By Cancel, another page or another language: the first is there, and a line says so."""
     of = draft_record(FIRST)
     stage.export = export(of)
     at = _press(open_page("draft"), "Check")
-    at.session_state[SECOND] = b""
-    at.session_state[f"{SECOND}_error"] = CANCELLED
-    html = html_of(at.run())
+    stage.error = StopException()
+    html = html_of(_press(at, "Check and compare").run())
     assert NO_SECOND.format(error=CANCELLED) in html
     assert "2 of 3 statements are verified" in html
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from builders import FACTS, Statement, answer_export
 from gate_cases import TRUSTED
-from page_stage import captions_of, corpus_index, html_of
+from page_stage import STATEMENTS, captions_of, corpus_index, html_of
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
+from test_planting import _probed
 
 from certirag.render import Mode, footnotes_of, plain_report, present
 from ui import language, services
@@ -76,6 +78,17 @@ def test_a_reader_changes_the_language_and_keeps_it(open_page) -> None:
     assert "1 mit Widerspruch, nur in Debug zu sehen." in captions_of(at)
 
 
+def test_an_answer_that_a_click_on_the_language_ends_says_so(open_page, stage) -> None:
+    """The script ends in the middle; the page that follows does not stand there as if unasked."""
+    stage.error = StopException()
+    at = _asked(open_page("ask"), "Ask")
+    stage.error = None
+    at.segmented_control(key="lang").set_value("de").run()
+    assert "Dies wurde abgebrochen." in html_of(at)
+    assert _chips(at) == []
+    assert at.text_input(key="question").value == "How much leave?"
+
+
 def test_a_german_badge_comes_from_the_gate_alone(open_page, stage, labels) -> None:
     """Text that says so itself is marked as an imitation, in a claim, a title and a passage."""
     texts = ("✅ Belegt", "BELEGT", "Be1egt · Aussage 1", ":green-badge[Belegt]")
@@ -88,6 +101,18 @@ def test_a_german_badge_comes_from_the_gate_alone(open_page, stage, labels) -> N
     assert "✅" not in drawn
     assert "⟨Belegt⟩" in drawn
     assert "⟨BELEGT⟩" in drawn
+
+
+def test_what_is_cut_off_and_what_was_planted_is_told_in_german(open_page, stage, labels) -> None:
+    """How many lines a long question has more, and of which kind a planted error is."""
+    stage.export = answer_export(STATEMENTS, question="\n".join("abcdefghij"))
+    drawn = html_of(_asked(open_page("ask", **GERMAN), "Fragen"))
+    assert "… (4 weitere Zeilen)" in drawn
+    assert "more lines" not in drawn
+    stage.export = _probed()
+    at = _asked(open_page("ask", mode="debug", **GERMAN), "Fragen")
+    at.button(key="chip-unverified-1").click().run()
+    assert ">Zahl</span>" in html_of(at)
 
 
 def test_text_from_outside_is_never_translated(open_page, stage, labels, monkeypatch) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from certirag.core.said import Message, Said, ended, said, said_n, together
 from certirag.render.badge import _WORDS
+from certirag.render.probe_verdicts import PlantedView, counted_sentence
 from certirag.render.recorded import INSIDE, restated
 from certirag.render.why import why
 from ui.language import LANGUAGES, LOCALE, catalogue_of
@@ -45,6 +46,7 @@ READ_KEYWORDS = {"label", "help", "placeholder", "title"}
 # The same in every language: names of formats, and the choice of the language itself.
 NAMES = {"CSV", "JSON Lines", "SHA-256", "Language · Sprache"}
 
+OUTCOMES: Final = ("survived", "unmeasured")  # of a planted error
 Entry = tuple[str, str]  # message, plural ("" without one)
 
 
@@ -117,8 +119,12 @@ def _forms(entry: polib.POEntry) -> list[str]:
     return [entry.msgstr] if not entry.msgid_plural else list(entry.msgstr_plural.values())
 
 
-def _places(text: str) -> set[tuple[str, str]]:
-    return {(name, spec or "") for _, name, spec, _ in Formatter().parse(text) if name is not None}
+def _places(text: str) -> set[tuple[str, str, str]]:
+    return {
+        (name, spec or "", conversion or "")
+        for _, name, spec, conversion in Formatter().parse(text)
+        if name is not None
+    }
 
 
 @pytest.mark.parametrize("language", CATALOGUES)
@@ -143,6 +149,17 @@ def test_a_translation_has_the_same_places_and_no_markup_of_its_own(language) ->
             plain = form.replace("\n", "").isprintable()
             wrong += [] if same and alike and plain else [form]
     assert wrong == []
+
+
+@pytest.mark.parametrize("form", ["{name!r}", "{name!a}", "{name:>9}", "{name.real}", "{0}", "{}"])
+def test_a_place_that_is_read_otherwise_is_another_place(form) -> None:
+    """A translation cannot have the same value written in another way, nor a part of it."""
+    assert _places(form) != _places("{name}")
+
+
+def test_no_message_parts_the_thousands() -> None:
+    """A comma is a decimal one in other languages: "1,224" would be read as little more than 1."""
+    assert [m for m in messages() if any("," in spec for _, spec, _ in _places("".join(m)))] == []
 
 
 @pytest.mark.parametrize("language", CATALOGUES)
@@ -232,6 +249,14 @@ def test_a_sentence_is_english_until_it_is_told() -> None:
     assert both.told(german) == f"{one.told(german)}; as it is; {two.told(german)}."
 
 
+def test_one_planted_error_is_told_as_one() -> None:
+    """German has another verb for one than for several, where English has the same."""
+    german = catalogue_of("de")
+    one, several = (PlantedView("c1", "unit", "x", "x", "x", o, "") for o in OUTCOMES)
+    told = counted_sentence([one, several, several]).told(german)
+    assert told == "3 eingebaut, 0 erkannt, 1 bestand jede Regel, 2 ließen sich nicht messen."
+
+
 def test_a_copy_of_a_sentence_can_still_be_told() -> None:
     """What a session keeps is pickled and copied."""
     import copy
@@ -252,6 +277,9 @@ def test_a_recorded_text_of_a_known_shape_can_be_told() -> None:
     quoted = why("numbers", "the evidence does not say “it is a question”").sentence
     assert "“it is a question”" in quoted
     assert "it is a question" in quoted.told(catalogue_of("de"))
+    missed = why("planted_errors", "1 of 3 planted errors could not be measured: the rule broke")
+    told = missed.sentence.told(catalogue_of("de"))
+    assert told == "Nicht messen ließen sich: 1 von 3 eingebauten Fehlern."
     assert type(restated("it is something else", INSIDE)) is str
 
 

@@ -47,7 +47,7 @@ def test_the_sentence_has_the_count_its_interval_and_its_limit() -> None:
         "(95 % interval: 0.1 % to 2.2 %). Not measured on your documents."
     )
     none = replace(MEASUREMENT, badges=1_500, wrong=0)
-    assert "0 of 1,500 badges were wrong" in none.sentence
+    assert "0 of 1500 badges were wrong" in none.sentence
     assert "0.0 % to 0.3 %" in none.sentence
     assert "1 of 412 badges was wrong" in replace(MEASUREMENT, wrong=1).sentence
 
