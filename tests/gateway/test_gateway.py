@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from gateway_served import HIDDEN, NOTICE, PUBLIC, Served
 from scripted_model import ScriptedModel
 
-from certirag.bootstrap import corpus_writer
+from certirag.bootstrap import corpus_writer, ingest_paths
 from certirag.cli.main import main
 from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.core.text import sha256_hex
@@ -109,6 +109,26 @@ def test_a_profile_can_only_be_tightened(served: Served) -> None:
             assert both.policy.refines(other.policy)
             assert both.accept == max(one.accept, other.accept)
             assert both.reject == max(one.reject, other.reject)
+
+
+def test_a_comparison_needs_two_passages_under_the_profile_mathematics(served: Served) -> None:
+    """RFC-0004 §6.2: one passage is too little, and word for word is no way around it."""
+    compared = "The standard rate for business travel in 2025 is higher than the rate in 2024."
+    folder = served.home.parent / "one"
+    folder.mkdir()
+    (folder / "one.txt").write_text(compared, "utf-8")
+    ingest_paths([folder], served.home / "indexes" / "one", served.services, lambda *_: None)
+    asked = {"question": "Which rate is higher?", "corpus": "one", "profile": "mathematics"}
+    client = served.client()
+    refused = client.post("/v1/answer", json={**asked, "answer": compared})
+    trace = _error(refused, 422, "UNGROUNDED_CLAIM")["trace_id"]
+    (decision,) = client.get(f"/v1/certificates/{trace}").json()["decisions"]
+    failed = [finding["rule"] for finding in decision["findings"] if not finding["passed"]]
+    assert failed == ["class_minimum"]
+    (folder / "two.txt").write_text(f"{compared} It was lower in 2024.", "utf-8")
+    ingest_paths([folder], served.home / "indexes" / "one", served.services, lambda *_: None)
+    given = client.post("/v1/answer", json={**asked, "answer": compared}).json()
+    assert len(given["citations"]) == 2
 
 
 @pytest.mark.parametrize("path", ["/v1/answer", "/qa", "/v1/chat/completions"])
