@@ -8,16 +8,18 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from anyio.to_thread import run_sync
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
+from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError
 from certirag.gateway import chat
 from certirag.gateway.access import Caller, RateLimit, caller_of
@@ -29,6 +31,7 @@ from certirag.gateway.gated import (
     refusal_of,
     require_allowed,
 )
+from certirag.gateway.once import Once
 from certirag.gateway.qa import grounded_answer
 from certirag.gateway.refusals import CODES, PROBLEM, Code, Refused
 from certirag.gateway.wire import (
@@ -41,6 +44,7 @@ from certirag.gateway.wire import (
 )
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from certirag.gateway.access import KeyRecord
@@ -73,6 +77,26 @@ async def _caller(request: Request) -> Caller:
 By = Annotated[Caller, Depends(_caller)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A request that is worked for: *by* whom, and under which idempotency *key*, if any."""
+
+    request: Request
+    by: Caller
+    key: str | None
+
+
+async def _asking(
+    request: Request,
+    by: By,
+    idempotency_key: Annotated[str | None, Header(pattern=r"^[!-~]{1,255}$")] = None,
+) -> _Asking:
+    return _Asking(request, by, idempotency_key)
+
+
+Asking = Annotated[_Asking, Depends(_asking)]
+
+
 async def _require_json(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -90,13 +114,15 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
     )
     measures = _Measures()
     app.state.keys, app.state.limit = keys, RateLimit(time.monotonic)
+    once = Once(time.monotonic)
     asks: dict[str, Any] = {"responses": _DOCUMENTED, "dependencies": [Depends(_require_json)]}
 
     @app.post("/v1/answer", **asks)
-    async def answer(body: AnswerRequest, request: Request, by: By) -> AnswerResponse:
+    async def answer(body: AnswerRequest, asking: Asking) -> AnswerResponse:
         """Answer from the allowed sources, or gate an answer that somebody else gave."""
 
         def work(gone: Gone) -> AnswerResponse:
+            by = asking.by
             asked = gate.asked(
                 by,
                 body.question,
@@ -114,25 +140,30 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
                 shown, asked, max_citations=body.max_citations, certificate=certificate
             )
 
-        return await _watched(request, gate, work)
+        return await _once(once, asking, body, gate, work)
 
     @app.post("/qa", **asks)
-    async def qa(body: QaRequest, request: Request, by: By) -> GroundedAnswer:
+    async def qa(body: QaRequest, asking: Asking) -> GroundedAnswer:
         """Answer as RFC-0004 has it; where the sources do not support one, abstain and say why."""
 
         def work(gone: Gone) -> GroundedAnswer:
+            by = asking.by
             asked = gate.asked(
                 by, body.query, corpus=body.corpus, sources=body.sources, profile=body.profile
             )
             shown = gate.presented(by, asked, gone)
             return grounded_answer(shown, asked.profile, brief=body.mode == "brief")
 
-        return await _watched(request, gate, work)
+        return await _once(once, asking, body, gate, work)
 
     @app.post("/v1/chat/completions", response_model=None, **asks)
-    async def complete(body: ChatRequest, request: Request, by: By) -> Response:
+    async def complete(body: ChatRequest, asking: Asking) -> Response:
         """Complete a chat; of the model's reply only certified statements are passed on."""
-        whole = await _watched(request, gate, lambda gone: chat.completion(body, by, gate, gone))
+
+        def work(gone: Gone) -> dict[str, Any]:
+            return chat.completion(body, asking.by, gate, gone)
+
+        whole = await _once(once, asking, body, gate, work)
         if body.stream:
             return StreamingResponse(chat.events(whole), media_type="text/event-stream")
         return JSONResponse(whole)
@@ -174,6 +205,41 @@ def _host(request: Request) -> str:
     """Return the host that the request is addressed to, without its port."""
     host = request.headers.get("host", "").lower()
     return host if host.endswith("]") else host.rpartition(":")[0] or host
+
+
+async def _once(
+    once: Once, asking: _Asking, body: BaseModel, gate: Gate, work: Callable[[Gone], T]
+) -> T:
+    """Return what comes of *work*, or came of it where the same was asked under the same key.
+
+    Whoever comes second waits for the first, and takes over where that one's client has left.
+    """
+    request, name, key = asking.request, asking.by.name, asking.key
+    if key is None:
+        return await _watched(request, gate, work)
+    digest = sha256_hex(f"{request.url.path}\n{body.model_dump_json()}")
+    while True:
+        turn = once.turn(name, key, digest)
+        if turn.first:
+            try:
+                given = await _watched(request, gate, work)
+            except BaseException as error:
+                once.settle(name, key, error)
+                raise
+            once.settle(name, key, given)
+            return given
+        coming = asyncio.wrap_future(turn.outcome)
+        while not (await asyncio.wait({coming}, timeout=_WATCHED))[0]:
+            if await request.is_disconnected():
+                raise ClientGone("the request was cancelled")
+        try:
+            found = coming.result()
+        except ClientGone:
+            continue
+        if isinstance(found, Refused):
+            raise replace(found)  # each raises its own: Python writes a traceback onto it
+        repeated: T = found
+        return repeated
 
 
 async def _watched(request: Request, gate: Gate, work: Callable[[Gone], T]) -> T:

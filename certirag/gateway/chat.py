@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
 from certirag.gateway.gated import answer_response, require_allowed, still_there
-from certirag.gateway.refusals import Refused
+from certirag.gateway.refusals import OF_THE_DOCUMENTS, Refused
 from certirag.gateway.wire import ChatOptions
 from certirag.ports import Prompt
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 OWN: Final = "certirag"
 _CITATIONS: Final = 50
-# A refusal by the documents is an answer of the model; everything else is an error of the call.
-_OF_THE_DOCUMENTS: Final = frozenset({"UNGROUNDED_CLAIM", "NO_EVIDENCE", "CONTRADICTED"})
 
 
 def model_names(settings: Settings) -> tuple[str, ...]:
@@ -68,8 +66,8 @@ def completion(request: ChatRequest, caller: Caller, gate: Gate, gone: Gone) -> 
         link = f"/v1/certificates/{shown.record.trace_id}"
         given = answer_response(shown, asked, max_citations=_CITATIONS, certificate=link)
     except Refused as refused:
-        if refused.code not in _OF_THE_DOCUMENTS:
-            raise
+        if refused.code not in OF_THE_DOCUMENTS:
+            raise  # an error of the call; what the documents refuse is an answer of the model
         return _completion(
             request.model,
             refused.trace_id,
