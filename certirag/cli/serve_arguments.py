@@ -21,6 +21,11 @@ def add_gateway(commands: Commands) -> None:
         "--profile", default="casual", metavar="NAME", help="every request's floor"
     )
     serving.add_argument("--waiting", type=whole(0, 1000), default=16, metavar="N")
+    serving.add_argument(
+        "--log-text",
+        action="store_true",
+        help="log what is asked and answered with each request, not its codes alone",
+    )
     serving.set_defaults(run="serve_commands:serve")
     keys = commands.add_parser("serve-key", help="keys by which the gateway is asked")
     acts = keys.add_subparsers(required=True, metavar="COMMAND")

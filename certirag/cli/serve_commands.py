@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import logging
+import sys
 
 from certirag.bootstrap import build_services
 from certirag.cli.output import note
@@ -20,7 +22,7 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
     try:
         import uvicorn  # noqa: PLC0415  # the extra 'gateway'
 
-        from certirag.gateway.app import gateway_app  # noqa: PLC0415
+        from certirag.gateway.app import REQUESTS, gateway_app  # noqa: PLC0415
     except ImportError as error:
         message = f"the gateway needs {error.name}: pip install 'certirag[gateway]'"
         raise MissingExtra(message) from error
@@ -36,8 +38,11 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
     gate = Gate(services, corpora, profile, options.waiting)
     shown = f"[{options.host}]" if ":" in options.host else options.host
     note(f"gateway on http://{shown}:{options.port}, profile {profile.name}")
+    REQUESTS.addHandler(logging.StreamHandler(sys.stdout))
+    REQUESTS.setLevel(logging.INFO)
+    REQUESTS.propagate = False
     uvicorn.run(
-        gateway_app(gate, keys),
+        gateway_app(gate, keys, log_text=options.log_text),
         host=options.host,
         port=options.port,
         server_header=False,

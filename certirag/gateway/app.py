@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import secrets
 import threading
@@ -17,6 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from certirag.core.text import sha256_hex
@@ -44,7 +46,8 @@ from certirag.gateway.wire import (
 )
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from datetime import datetime
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from certirag.gateway.access import KeyRecord
@@ -53,6 +56,7 @@ T = TypeVar("T")
 MAX_BODY: Final = 1_000_000  # bytes
 BODY_SECONDS: Final = 30.0  # between two parts of a body
 _LOGGER: Final = logging.getLogger("certirag.gateway")
+REQUESTS: Final = logging.getLogger("certirag.gateway.requests")  # a JSON line each, at INFO
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WATCHED: Final = 0.5  # seconds between two looks at whether the client is still there
 _DOCUMENTED: Final[dict[int | str, dict[str, Any]]] = {
@@ -70,6 +74,7 @@ async def _caller(request: Request) -> Caller:
     if keys is None and _host(request) not in _LOOPBACK:
         raise Refused("NOT_AUTHORISED", "Without keys this server answers localhost alone.")
     found = caller_of(request.headers.get("authorization", ""), keys)
+    request.scope["certirag.key"] = found.name
     request.app.state.limit.take(found)
     return found
 
@@ -103,8 +108,13 @@ async def _require_json(request: Request) -> None:
         raise Refused("NOT_JSON")
 
 
-def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
-    """Return the service; without *keys* it answers what is addressed to loopback alone."""
+def gateway_app(
+    gate: Gate, keys: tuple[KeyRecord, ...] | None, *, log_text: bool = False
+) -> FastAPI:
+    """Return the service; without *keys* it answers what is addressed to loopback alone.
+
+    `REQUESTS` gets a line for each request, with what was asked and given where *log_text*.
+    """
     app = FastAPI(
         title="CertiRAG gateway",
         version="1",
@@ -140,7 +150,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
                 shown, asked, max_citations=body.max_citations, certificate=certificate
             )
 
-        return await _once(once, asking, body, gate, work)
+        return await _answered(once, asking, body, gate, work)
 
     @app.post("/qa", **asks)
     async def qa(body: QaRequest, asking: Asking) -> GroundedAnswer:
@@ -154,7 +164,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
             shown = gate.presented(by, asked, gone)
             return grounded_answer(shown, asked.profile, brief=body.mode == "brief")
 
-        return await _once(once, asking, body, gate, work)
+        return await _answered(once, asking, body, gate, work)
 
     @app.post("/v1/chat/completions", response_model=None, **asks)
     async def complete(body: ChatRequest, asking: Asking) -> Response:
@@ -163,7 +173,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
         def work(gone: Gone) -> dict[str, Any]:
             return chat.completion(body, asking.by, gate, gone)
 
-        whole = await _once(once, asking, body, gate, work)
+        whole = await _answered(once, asking, body, gate, work)
         if body.stream:
             return StreamingResponse(chat.events(whole), media_type="text/event-stream")
         return JSONResponse(whole)
@@ -197,7 +207,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
         return Response(generate_latest(measures.registry), media_type=CONTENT_TYPE_LATEST)
 
     _say_errors(app)
-    app.add_middleware(_Bounded, measures=measures)
+    app.add_middleware(_Bounded, measures=measures, now=gate.services.now, log_text=log_text)
     return app
 
 
@@ -205,6 +215,17 @@ def _host(request: Request) -> str:
     """Return the host that the request is addressed to, without its port."""
     host = request.headers.get("host", "").lower()
     return host if host.endswith("]") else host.rpartition(":")[0] or host
+
+
+async def _answered(
+    once: Once, asking: _Asking, body: BaseModel, gate: Gate, work: Callable[[Gone], T]
+) -> T:
+    """Return what `_once` does, and note for the request's line what it was about."""
+    scope = asking.request.scope
+    scope["certirag.asked"] = body
+    given = await _once(once, asking, body, gate, work)
+    scope["certirag.given"] = given
+    return given
 
 
 async def _once(
@@ -277,6 +298,7 @@ def _say_errors(app: FastAPI) -> None:
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> Response:
         request.scope["certirag.code"] = error.code
+        request.scope["certirag.trace"] = error.trace_id
         return said(request, error)
 
     @app.exception_handler(CertiRAGError)
@@ -325,10 +347,12 @@ class _Measures:
 
 
 class _Bounded:
-    """ASGI middleware: a request's id, the bound on its body, and what is counted of it."""
+    """ASGI middleware: a request's id, the bound on its body, what is counted of it and its line."""
 
-    def __init__(self, app: ASGIApp, measures: _Measures) -> None:
-        self._app, self._measures = app, measures
+    def __init__(
+        self, app: ASGIApp, measures: _Measures, now: Callable[[], datetime], *, log_text: bool
+    ) -> None:
+        self._app, self._measures, self._now, self._log_text = app, measures, now, log_text
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on with a body of at most `MAX_BODY` bytes."""
@@ -375,4 +399,28 @@ class _Bounded:
             path = getattr(route, "path", "other")
             code = scope.get("certirag.code", "")
             self._measures.requests.labels(path, str(status), code).inc()
-            self._measures.seconds.labels(path).observe(time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            self._measures.seconds.labels(path).observe(seconds)
+            self._log(scope, {"route": path, "status": status, "code": code}, seconds)
+
+    def _log(self, scope: Scope, line: dict[str, Any], seconds: float) -> None:
+        """Write the request's line: what a client chose freely is in it only as text."""
+        about = {name: _plain(scope.get(f"certirag.{name}")) for name in ("asked", "given")}
+        given = about["given"]
+        trace_id = (
+            given.get("certirag", given)["trace_id"] if given else scope.get("certirag.trace")
+        )
+        line = {
+            "at": self._now().isoformat(timespec="milliseconds"),
+            "request_id": scope["certirag.request"],
+            "trace_id": trace_id or "",
+            **line,
+            "seconds": round(seconds, 3),
+            "key": scope.get("certirag.key", ""),
+            **(about if self._log_text else {}),
+        }
+        REQUESTS.info("%s", json.dumps(line))
+
+
+def _plain(of: BaseModel | dict[str, Any] | None) -> dict[str, Any] | None:
+    return of.model_dump(mode="json") if isinstance(of, BaseModel) else of

@@ -24,9 +24,10 @@ pytestmark = pytest.mark.slow
 
 @dataclass(frozen=True)
 class Running:
-    """A gateway in a process of its own, over the corpus ``mileage``."""
+    """A gateway in a process of its own, over the corpus ``mileage``, and what it writes there."""
 
     url: str
+    lines: Path
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen([*CERTIRAG, "serve", "--port", str(port)], env=env)
+    lines = home / "lines.jsonl"
+    with lines.open("wb") as out:
+        command = [*CERTIRAG, "serve", "--port", str(port)]
+        process = subprocess.Popen(command, env=env, stdout=out)
     url = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + 120
@@ -52,7 +56,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
                 break
             except httpx.HTTPError:
                 time.sleep(0.2)
-        yield Running(url)
+        yield Running(url, lines)
     finally:
         process.terminate()
         process.wait(30)
@@ -96,3 +100,19 @@ def test_an_election_is_no_matter_of_the_notice(running: Running) -> None:
     assert error["code"] == "UNGROUNDED_CLAIM"
     assert error["message"] == "No supporting evidence found in provided sources."
     assert error["trace_id"]
+
+
+@pytest.mark.skipif(CURL is None, reason="curl is not installed")
+def test_the_process_writes_a_line_for_each_request(running: Running) -> None:
+    """Nothing else is on standard output, and nothing of the question."""
+    error = _asked(running, "Who will win the 2028 election?")["error"]
+    deadline = time.monotonic() + 20  # a line is written when its answer has been sent
+    while error["trace_id"] not in running.lines.read_text("utf-8"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    lines = [json.loads(line) for line in running.lines.read_text("utf-8").splitlines()]
+    assert lines[0]["route"] == "/readyz"
+    last = lines[-1]
+    assert (last["trace_id"], last["code"]) == (error["trace_id"], "UNGROUNDED_CLAIM")
+    assert (last["route"], last["status"]) == ("/v1/answer", 422)
+    assert "election" not in running.lines.read_text("utf-8")
