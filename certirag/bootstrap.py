@@ -17,6 +17,7 @@ from certirag.answers.draft import PROMPT_OF
 from certirag.answers.services import AnswerWriter, Services
 from certirag.core.generation import PromptText, Strategy, read_prompt_text
 from certirag.core.policy import Policy
+from certirag.core.text import Document
 from certirag.errors import CertiRAGError, InputError, PolicyError
 from certirag.ports import (
     AuditLog,
@@ -344,6 +345,17 @@ def index_of_uploads(
     with reading_process(services.settings, watch) as read:
         corpus = kept.corpus(uploads, read, services.embedder, watch, left_out=left_out)
     return _in_memory(corpus, services, watch.progress, kept)
+
+
+def index_of_documents(
+    documents: Sequence[Document], services: Services, progress: Progress
+) -> LocalIndex:
+    """Return an index in memory of *documents* as they are; InputError where there is no text."""
+    from certirag.ingest.chunk import chunk_document
+    from certirag.ingest.collect import Corpus
+
+    chunks = tuple(chunk for one in documents for chunk in chunk_document(one, services.split))
+    return _in_memory(Corpus(tuple(documents), chunks, ()), services, progress)[0]
 
 
 def reading_process(settings: Settings, watch: Watch | None = None) -> ReadingProcess:

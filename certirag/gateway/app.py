@@ -34,6 +34,7 @@ from certirag.gateway.gated import (
     require_allowed,
 )
 from certirag.gateway.once import Once
+from certirag.gateway.pack import verification_report
 from certirag.gateway.qa import grounded_answer
 from certirag.gateway.refusals import CODES, PROBLEM, Code, Refused
 from certirag.gateway.wire import (
@@ -43,6 +44,8 @@ from certirag.gateway.wire import (
     ErrorOut,
     GroundedAnswer,
     QaRequest,
+    VerificationReport,
+    VerifyRequest,
 )
 
 if TYPE_CHECKING:
@@ -163,6 +166,15 @@ def gateway_app(
             )
             shown = gate.presented(by, asked, gone)
             return grounded_answer(shown, asked.profile, brief=body.mode == "brief")
+
+        return await _answered(once, asking, body, gate, work)
+
+    @app.post("/qa/verify", **asks)
+    async def verify(body: VerifyRequest, asking: Asking) -> VerificationReport:
+        """Verify an answer that somebody gave, claim by claim, against the pack that comes with it."""
+
+        def work(gone: Gone) -> VerificationReport:
+            return verification_report(body, asking.by, gate, gone)
 
         return await _answered(once, asking, body, gate, work)
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from certirag.answers.services import Services, SignedAnswer
+    from certirag.core.citation import Citation
     from certirag.gateway.access import Caller
     from certirag.render import Chip
 
@@ -63,12 +64,13 @@ Gone = Callable[[], bool]  # says whether nobody waits any more
 
 @dataclass(frozen=True, slots=True)
 class GatedRequest:
-    """A question over *allowed* documents, with somebody's *draft* where there is one."""
+    """A question over *allowed* documents, with somebody's *draft* and citations *beside* it, if any."""
 
     question: str
     allowed: Allowed
     profile: Profile
     draft: str | None = None
+    beside: tuple[Citation, ...] = ()
 
 
 class Gate:
@@ -94,16 +96,23 @@ class Gate:
         draft: str | None = None,
     ) -> GatedRequest:
         """Return what *caller* asks, under no less than server and key ask for; Refused."""
+        floor = self.floor(caller, profile)
+        return GatedRequest(question, self.corpora.allowed(corpus, sources, caller), floor, draft)
+
+    def floor(self, caller: Caller, profile: str | None) -> Profile:
+        """Return the meet of server, *caller* and the *profile* that is asked for; Refused."""
         floor = self.profile
         try:
             for name in filter(None, (caller.profile, profile)):
                 floor = floor.meet(load_profile(name))
         except PolicyError as error:
             raise Refused("BAD_REQUEST", str(error)) from error
-        return GatedRequest(question, self.corpora.allowed(corpus, sources, caller), floor, draft)
+        return floor
 
-    def presented(self, caller: Caller, asked: GatedRequest, gone: Gone) -> Presentation:
-        """Return the answer as it may be shown; the log has it before this returns.
+    def presented(
+        self, caller: Caller, asked: GatedRequest, gone: Gone, mode: Mode = Mode.STRICT
+    ) -> Presentation:
+        """Return the answer as *mode* shows it; the log has it before this returns.
 
         ClientGone where *gone* says so on the way. Ask in a `place`.
         """
@@ -111,14 +120,14 @@ class Gate:
         def progress(_line: str, _done: int, _total: int) -> None:
             still_there(gone)
 
-        with self._turn(gone):
+        with self.turn(gone):
             answer = self._signed(asked, progress)
             self._given[answer.trace_id] = caller.name
             while len(self._given) > _REMEMBERED:
                 self._given.popitem(last=False)
         return present(
             answer.export,
-            Mode.STRICT,
+            mode,
             trusted=self.services.trusted,
             floor=asked.profile.policy.meet(self.services.policy),
         )
@@ -134,7 +143,7 @@ class Gate:
             self._places.release()
 
     @contextmanager
-    def _turn(self, gone: Gone) -> Iterator[None]:
+    def turn(self, gone: Gone) -> Iterator[None]:
         """Wait for the models, and no longer than anybody waits for the answer."""
         while not self._models.acquire(timeout=_LOOKED):
             still_there(gone)
@@ -159,6 +168,7 @@ class Gate:
             index,
             self.services,
             question=asked.question,
+            beside=asked.beside,
             asked_policy=policy,
             progress=progress,
         )
