@@ -22,7 +22,8 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
     try:
         import uvicorn  # noqa: PLC0415  # the extra 'gateway'
 
-        from certirag.gateway.app import REQUESTS, gateway_app  # noqa: PLC0415
+        from certirag.gateway.app import gateway_app  # noqa: PLC0415
+        from certirag.gateway.around import REQUESTS  # noqa: PLC0415
     except ImportError as error:
         message = f"the gateway needs {error.name}: pip install 'certirag[gateway]'"
         raise MissingExtra(message) from error

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
-import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -16,15 +13,15 @@ from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError
 from certirag.gateway import chat
 from certirag.gateway.access import Caller, RateLimit, caller_of
+from certirag.gateway.around import Around, Measures
 from certirag.gateway.gated import (
     ClientGone,
     Gate,
@@ -49,17 +46,11 @@ from certirag.gateway.wire import (
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from pydantic import BaseModel
 
     from certirag.gateway.access import KeyRecord
 
 T = TypeVar("T")
-MAX_BODY: Final = 1_000_000  # bytes
-BODY_SECONDS: Final = 30.0  # between two parts of a body
-_LOGGER: Final = logging.getLogger("certirag.gateway")
-REQUESTS: Final = logging.getLogger("certirag.gateway.requests")  # a JSON line each, at INFO
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WATCHED: Final = 0.5  # seconds between two looks at whether the client is still there
 _DOCUMENTED: Final[dict[int | str, dict[str, Any]]] = {
@@ -125,7 +116,7 @@ def gateway_app(
         docs_url=None,
         redoc_url=None,
     )
-    measures = _Measures()
+    measures = Measures()
     app.state.keys, app.state.limit = keys, RateLimit(time.monotonic)
     once = Once(time.monotonic)
     asks: dict[str, Any] = {"responses": _DOCUMENTED, "dependencies": [Depends(_require_json)]}
@@ -219,7 +210,7 @@ def gateway_app(
         return Response(generate_latest(measures.registry), media_type=CONTENT_TYPE_LATEST)
 
     _say_errors(app)
-    app.add_middleware(_Bounded, measures=measures, now=gate.services.now, log_text=log_text)
+    app.add_middleware(Around, measures=measures, now=gate.services.now, log_text=log_text)
     return app
 
 
@@ -336,103 +327,3 @@ def _say_errors(app: FastAPI) -> None:
         found = Refused(codes.get(error.status_code, "BAD_REQUEST"))
         found.headers.update(error.headers or {})
         return await refused(request, found)
-
-
-class _Measures:
-    """What is counted for Prometheus; no question, answer or name of a document is among it."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "certirag_requests_total",
-            "Requests by path, status and refusal code.",
-            ("path", "status", "code"),
-            registry=self.registry,
-        )
-        self.seconds = Histogram(
-            "certirag_request_seconds",
-            "Seconds from request to response.",
-            ("path",),
-            buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32),
-            registry=self.registry,
-        )
-
-
-class _Bounded:
-    """ASGI middleware: a request's id, the bound on its body, what is counted of it and its line."""
-
-    def __init__(
-        self, app: ASGIApp, measures: _Measures, now: Callable[[], datetime], *, log_text: bool
-    ) -> None:
-        self._app, self._measures, self._now, self._log_text = app, measures, now, log_text
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the call on with a body of at most `MAX_BODY` bytes."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        began, seen, whole, started = time.perf_counter(), 0, False, False
-        scope["certirag.request"] = secrets.token_hex(16)
-        status = 500
-
-        async def bounded() -> Message:
-            nonlocal seen, whole
-            if whole:  # what comes now is that the client leaves, whenever it does
-                return await receive()
-            try:
-                message = await asyncio.wait_for(receive(), BODY_SECONDS)
-            except TimeoutError as error:
-                raise HTTPException(408) from error
-            whole = not message.get("more_body", False)
-            seen += len(message.get("body", b""))
-            if seen > MAX_BODY:
-                raise HTTPException(413)
-            return message
-
-        async def counted(message: Message) -> None:
-            nonlocal status, started
-            if message["type"] == "http.response.start":
-                status, started = message["status"], True
-                name = (b"x-request-id", scope["certirag.request"].encode("ascii"))
-                message["headers"] = [*message.get("headers", ()), name]
-            await send(message)
-
-        try:
-            await self._app(scope, bounded, counted)
-        except Exception:
-            if started:
-                raise
-            scope["certirag.code"] = "INTERNAL"
-            told = JSONResponse(Refused("INTERNAL").body(scope["certirag.request"]), 500)
-            await told(scope, bounded, counted)
-            _LOGGER.exception("a request failed that should not")
-        finally:
-            route = scope.get("route")
-            path = getattr(route, "path", "other")
-            code = scope.get("certirag.code", "")
-            self._measures.requests.labels(path, str(status), code).inc()
-            seconds = time.perf_counter() - began
-            self._measures.seconds.labels(path).observe(seconds)
-            self._log(scope, {"route": path, "status": status, "code": code}, seconds)
-
-    def _log(self, scope: Scope, line: dict[str, Any], seconds: float) -> None:
-        """Write the request's line: what a client chose freely is in it only as text."""
-        about = {name: _plain(scope.get(f"certirag.{name}")) for name in ("asked", "given")}
-        given = about["given"]
-        trace_id = (
-            given.get("certirag", given)["trace_id"] if given else scope.get("certirag.trace")
-        )
-        line = {
-            "at": self._now().isoformat(timespec="milliseconds"),
-            "request_id": scope["certirag.request"],
-            "trace_id": trace_id or "",
-            **line,
-            "seconds": round(seconds, 3),
-            "key": scope.get("certirag.key", ""),
-            **(about if self._log_text else {}),
-        }
-        REQUESTS.info("%s", json.dumps(line))
-
-
-def _plain(of: BaseModel | dict[str, Any] | None) -> dict[str, Any] | None:
-    return of.model_dump(mode="json") if isinstance(of, BaseModel) else of

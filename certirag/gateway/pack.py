@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from certirag.bootstrap import index_of_documents
+from certirag.bootstrap import index_in_memory
 from certirag.core.citation import Citation
 from certirag.core.text import Block, Document, EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
 from certirag.gateway.allowed import Allowed
 from certirag.gateway.gated import GatedRequest, grounding_score, require_measured, still_there
 from certirag.gateway.refusals import Refused
 from certirag.gateway.wire import ClaimReport, SupportingCitation, VerificationReport
+from certirag.ingest.chunk import chunk_document
+from certirag.ingest.collect import Corpus
 from certirag.ingest.extract import clean
 from certirag.ingest.load import doc_id_of, superseded_notice
 from certirag.render import Mode
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from certirag.gateway.access import Caller
     from certirag.gateway.gated import Gate, Gone
     from certirag.gateway.wire import EvidencePack, VerifyRequest
-    from certirag.ports import Index
+    from certirag.ports import SentenceSplitter
     from certirag.render import Chip, Presentation
 
 MAX_CHARACTERS: Final = 200_000  # of all passages together
@@ -40,9 +42,9 @@ _PARAGRAPHS: Final = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class _Pack:
-    """The *documents* of a pack: by id their *works* and *passages*, with places in the text."""
+    """A pack as a *corpus*: by document its *works* and *passages*, with places in the text."""
 
-    documents: tuple[Document, ...]
+    corpus: Corpus
     works: dict[str, str]
     passages: dict[str, tuple[tuple[str, int, int], ...]]
     left_out: tuple[str, ...]
@@ -53,10 +55,10 @@ class _Pack:
         (name,) = [n for n, start, end in self.passages[chunk.doc_id] if start <= at < end]
         return SupportingCitation(work_id=self.works[chunk.doc_id], passage_id=name)
 
-    def places(self, index: Index) -> dict[tuple[str, str | None], tuple[str, tuple[SpanRef, ...]]]:
+    def places(self) -> dict[tuple[str, str | None], tuple[str, tuple[SpanRef, ...]]]:
         """Return (document, sentences) by (work, passage); no sentences for a work as a whole."""
         found: dict[tuple[str, str | None], tuple[str, tuple[SpanRef, ...]]] = {}
-        for chunk in index.chunks():
+        for chunk in self.corpus.chunks:
             found[self.works[chunk.doc_id], None] = (chunk.doc_id, ())
             for span in chunk.spans:
                 held = self.holding(chunk, span)
@@ -85,13 +87,13 @@ def verification_report(
 ) -> VerificationReport:
     """Return what stands of the answer of *request* on its pack; Refused where it cannot be told."""
     floor = gate.floor(caller, request.profile)
-    pack = _read(request.evidence_pack)
+    pack = _read(request.evidence_pack, gate.services.split)
     with gate.turn(gone):
-        index = index_of_documents(pack.documents, gate.services, lambda *_: still_there(gone))
-    parts = _parts(request, pack, index)
+        index, _ = index_in_memory(pack.corpus, gate.services, lambda *_: still_there(gone))
+    parts = _parts(request, pack)
     draft = _BETWEEN.join(part.text for part in parts)
     beside = tuple(citation for part in parts for citation in part.cites)
-    sources = tuple((document.path, document.sha256) for document in pack.documents)
+    sources = tuple((document.path, document.sha256) for document in pack.corpus.documents)
     asked = GatedRequest(request.query, Allowed(index, sources), floor, draft, beside)
     shown = gate.presented(caller, asked, gone, Mode.DEBUG)  # contradicted claims are told as well
     require_measured(shown)
@@ -111,7 +113,7 @@ def verification_report(
     )
 
 
-def _read(pack: EvidencePack) -> _Pack:
+def _read(pack: EvidencePack, split: SentenceSplitter) -> _Pack:
     """Return the pack's works as documents; Refused for a pack that contradicts itself.
 
     A work that calls itself superseded is left out, as it is of every corpus (docs/adr/0006).
@@ -149,15 +151,16 @@ def _read(pack: EvidencePack) -> _Pack:
             works[doc_id], places[doc_id] = work, tuple(passages)
     if not documents:
         raise Refused("NO_EVIDENCE", "Every work of the evidence pack calls itself superseded.")
-    return _Pack(tuple(documents), works, places, tuple(left_out))
+    chunks = tuple(chunk for one in documents for chunk in chunk_document(one, split))
+    return _Pack(Corpus(tuple(documents), chunks, ()), works, places, tuple(left_out))
 
 
-def _parts(request: VerifyRequest, pack: _Pack, index: Index) -> tuple[_Part, ...]:
+def _parts(request: VerifyRequest, pack: _Pack) -> tuple[_Part, ...]:
     """Return the claims in order, each as a paragraph, and the summary where it says it otherwise."""
     claims = request.answer.claims
     texts = [clean(claim.text) for claim in claims]
     summary = clean(request.answer.answer_summary)
-    places, parts, start = pack.places(index), [], 0
+    places, parts, start = pack.places(), [], 0
     for number, (claim, text) in enumerate(zip(claims, texts, strict=True)):
         end = start + len(text)
         cited = (

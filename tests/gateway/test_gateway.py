@@ -24,7 +24,8 @@ from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.core.text import sha256_hex
 from certirag.errors import AuditError, LanguageModelError, VerifierError
 from certirag.gateway.access import FILE, Caller, RateLimit, read_keys, revoke_key
-from certirag.gateway.app import REQUESTS, gateway_app
+from certirag.gateway.app import gateway_app
+from certirag.gateway.around import REQUESTS
 from certirag.gateway.gated import ClientGone, Gate
 from certirag.gateway.profiles import load_profile, profile_names
 from certirag.gateway.refusals import CODES, Refused
