@@ -326,7 +326,7 @@ def index_of_paths(
 
     with reading_process(services.settings) as read:
         corpus = read_corpus(paths, limits=read.limits, read=read, watch=Watch(progress))
-    return _in_memory(corpus, services, progress)
+    return index_in_memory(corpus, services, progress)
 
 
 def index_of_uploads(
@@ -343,7 +343,7 @@ def index_of_uploads(
     """
     with reading_process(services.settings, watch) as read:
         corpus = kept.corpus(uploads, read, services.embedder, watch, left_out=left_out)
-    return _in_memory(corpus, services, watch.progress, kept)
+    return index_in_memory(corpus, services, watch.progress, kept)
 
 
 def reading_process(settings: Settings, watch: Watch | None = None) -> ReadingProcess:
@@ -361,9 +361,10 @@ def read_limits(settings: Settings) -> Limits:
     return Limits(settings.max_file_bytes, settings.max_pages, settings.max_file_seconds)
 
 
-def _in_memory(
+def index_in_memory(
     corpus: Corpus, services: Services, progress: Progress, kept: KeptReadings | None = None
 ) -> tuple[LocalIndex, tuple[str, ...]]:
+    """Return an index of *corpus*, and why files were skipped; InputError where nothing is in it."""
     from certirag.adapters.index.local import LocalIndex
 
     reasons = tuple(skipped.reason for skipped in corpus.skipped)

@@ -11,7 +11,7 @@ shown; what a part verifies, every later part verifies too.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
@@ -20,6 +20,7 @@ from certirag.answers.draft import extracted, preselected, prompts_of, strategy_
 from certirag.answers.services import AnswerWriter, Services, SignedAnswer
 from certirag.claims.citation_marks import citations_of, cited_sources, read_citations, with_marks
 from certirag.claims.compile import claims_from_draft
+from certirag.core.citation import Citation
 from certirag.core.generation import DraftEnd, GenerationRecord
 from certirag.core.policy import Policy
 from certirag.drafting.draft_steps import DraftStep, claim_ir_of
@@ -119,12 +120,14 @@ def verify_draft(
     services: Services,
     *,
     question: str = "",
+    beside: Sequence[Citation] = (),
     asked_policy: Policy | None = None,
     progress: Progress = _silent,
 ) -> SignedAnswer:
     """Check somebody else's answer against the corpus, claim by claim, and what it cites.
 
-    Raises InputError for an unusable draft and AuditError when the log refuses.
+    *beside* are citations that came beside the draft and not as marks in it: each is of the claims
+    that begin in its ``draft[start:end]``. Raises InputError for an unusable draft and AuditError when the log refuses.
     """
     text = _bounded(draft, "the draft", MAX_DRAFT)
     with received(services, "draft", question=question, draft=text) as request:
@@ -144,7 +147,13 @@ def verify_draft(
         progress(f"Verifying {len(claim_ir.claims)} claims", 3, 5)
         nothing = RetrievalOutcome(chunks=(), dropped=(), settings={})
         answer = GrowingAnswer(claim_ir.question, nothing, index, services, asked_policy, request)
-        answer.measure(claim_ir.claims, own.citations, own.dropped)
+        given = [
+            replace(citation, claim_id=claim.id, start=0, end=0)  # it is no mark of the draft
+            for claim in claim_ir.claims
+            for citation in beside
+            if citation.start <= claim.draft_start < citation.end
+        ]
+        answer.measure(claim_ir.claims, (*own.citations, *given), own.dropped)
         progress("Signing and recording", 5, 5)
         return answer.signed(claim_ir)
 

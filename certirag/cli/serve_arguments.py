@@ -17,6 +17,11 @@ def add_gateway(commands: Commands) -> None:
     serving = commands.add_parser("serve", help="serve the HTTP gateway")
     serving.add_argument("--host", default="127.0.0.1", metavar="H")
     serving.add_argument("--port", type=whole(1, 65535), default=3000, metavar="P")
+    serving.add_argument(
+        "--log-text",
+        action="store_true",
+        help="log what is asked and answered with each request, not its codes alone",
+    )
     serving.set_defaults(run="serve_commands:serve")
     tools = commands.add_parser(
         "mcp", help="serve the gateway's tools over standard input and output (MCP)"

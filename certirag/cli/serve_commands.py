@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import logging
+import sys
 from typing import TYPE_CHECKING
 
 from certirag.bootstrap import build_services
@@ -24,6 +26,7 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
         import uvicorn  # noqa: PLC0415  # the extra 'gateway'
 
         from certirag.gateway.app import gateway_app  # noqa: PLC0415
+        from certirag.gateway.around import REQUESTS  # noqa: PLC0415
     except ImportError as error:
         raise _missing(error, "gateway") from error
     keys = read_keys(settings.home)
@@ -35,8 +38,11 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
     gate = _gate(options, settings)
     shown = f"[{options.host}]" if ":" in options.host else options.host
     note(f"gateway on http://{shown}:{options.port}, profile {gate.profile.name}")
+    REQUESTS.addHandler(logging.StreamHandler(sys.stdout))
+    REQUESTS.setLevel(logging.INFO)
+    REQUESTS.propagate = False
     uvicorn.run(
-        gateway_app(gate, keys),
+        gateway_app(gate, keys, log_text=options.log_text),
         host=options.host,
         port=options.port,
         server_header=False,

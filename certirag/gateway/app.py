@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import secrets
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.telemetry import TelemetryConfig
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
+from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError
 from certirag.gateway import chat, reviews
 from certirag.gateway.access import Caller, RateLimit, caller_of
+from certirag.gateway.around import Around, Measures
 from certirag.gateway.gated import Gate, answer_response, refusal_of
+from certirag.gateway.once import Once
+from certirag.gateway.pack import verification_report
 from certirag.gateway.qa import grounded_answer
 from certirag.gateway.refusals import CODES, PROBLEM, Code, Refused
-from certirag.gateway.telemetry import traced
-from certirag.gateway.waiting import ClientGone, Gone, watched
+from certirag.gateway.waiting import LOOKED, ClientGone, Gone, watched
 from certirag.gateway.wire import (
     AnswerRequest,
     AnswerResponse,
@@ -37,18 +39,19 @@ from certirag.gateway.wire import (
     QueueOut,
     ReviewOut,
     ReviewRequest,
+    VerificationReport,
+    VerifyRequest,
     WaitingOut,
 )
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from pydantic import BaseModel
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from certirag.gateway.access import KeyRecord
 
-MAX_BODY: Final = 1_000_000  # bytes
-BODY_SECONDS: Final = 30.0  # between two parts of a body
-_LOGGER: Final = logging.getLogger("certirag.gateway")
+T = TypeVar("T")
 # What FastAPI itself would trace and log has addresses and exceptions in it: `telemetry` has neither.
 _NO_TELEMETRY: Final[TelemetryConfig] = {
     "tracing": False,
@@ -72,11 +75,32 @@ async def _caller(request: Request) -> Caller:
     if keys is None and not _LOOPBACK.issuperset((_host(request), _origin(request))):
         raise Refused("NOT_AUTHORISED", "Without keys this server answers localhost alone.")
     found = caller_of(request.headers.get("authorization", ""), keys)
+    request.scope["certirag.key"] = found.name
     request.app.state.limit.take(found)
     return found
 
 
 By = Annotated[Caller, Depends(_caller)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A request that is worked for: *by* whom, and under which idempotency *key*, if any."""
+
+    request: Request
+    by: Caller
+    key: str | None
+
+
+async def _asking(
+    request: Request,
+    by: By,
+    idempotency_key: Annotated[str | None, Header(pattern=r"^[!-~]{1,255}$")] = None,
+) -> _Asking:
+    return _Asking(request, by, idempotency_key)
+
+
+Asking = Annotated[_Asking, Depends(_asking)]
 
 
 async def _require_json(request: Request) -> None:
@@ -85,8 +109,13 @@ async def _require_json(request: Request) -> None:
         raise Refused("NOT_JSON")
 
 
-def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
-    """Return the service; without *keys* it answers what is addressed to loopback alone."""
+def gateway_app(
+    gate: Gate, keys: tuple[KeyRecord, ...] | None, *, log_text: bool = False
+) -> FastAPI:
+    """Return the service; without *keys* it answers what is addressed to loopback alone.
+
+    `REQUESTS` gets a line for each request, with what was asked and given where *log_text*.
+    """
     handler = _mcp_handler(gate)
     app = FastAPI(
         lifespan=None if handler is None else lambda _app: handler.run(),
@@ -97,15 +126,17 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    measures = _Measures()
+    measures = Measures()
     app.state.keys, app.state.limit = keys, RateLimit(time.monotonic)
+    once = Once(time.monotonic)
     asks: dict[str, Any] = {"responses": _DOCUMENTED, "dependencies": [Depends(_require_json)]}
 
     @app.post("/v1/answer", **asks)
-    async def answer(body: AnswerRequest, request: Request, by: By) -> AnswerResponse:
+    async def answer(body: AnswerRequest, asking: Asking) -> AnswerResponse:
         """Answer from the allowed sources, or gate an answer that somebody else gave."""
 
         def work(gone: Gone) -> AnswerResponse:
+            by = asking.by
             asked = gate.asked(
                 by,
                 body.question,
@@ -124,27 +155,39 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
                 shown, asked, max_citations=body.max_citations, certificate=certificate
             )
 
-        return await watched(gate, work, request.is_disconnected)
+        return await _answered(once, asking, body, gate, work)
 
     @app.post("/qa", **asks)
-    async def qa(body: QaRequest, request: Request, by: By) -> GroundedAnswer:
+    async def qa(body: QaRequest, asking: Asking) -> GroundedAnswer:
         """Answer as RFC-0004 has it; where the sources do not support one, abstain and say why."""
 
         def work(gone: Gone) -> GroundedAnswer:
+            by = asking.by
             asked = gate.asked(
                 by, body.query, corpus=body.corpus, sources=body.sources, profile=body.profile
             )
             shown = gate.presented(by, asked, gone)
             return grounded_answer(shown, asked.profile, brief=body.mode == "brief")
 
-        return await watched(gate, work, request.is_disconnected)
+        return await _answered(once, asking, body, gate, work)
+
+    @app.post("/qa/verify", **asks)
+    async def verify(body: VerifyRequest, asking: Asking) -> VerificationReport:
+        """Verify an answer that somebody gave, claim by claim, against the pack that comes with it."""
+
+        def work(gone: Gone) -> VerificationReport:
+            return verification_report(body, asking.by, gate, gone)
+
+        return await _answered(once, asking, body, gate, work)
 
     @app.post("/v1/chat/completions", response_model=None, **asks)
-    async def complete(body: ChatRequest, request: Request, by: By) -> Response:
+    async def complete(body: ChatRequest, asking: Asking) -> Response:
         """Complete a chat; of the model's reply only certified statements are passed on."""
-        whole = await watched(
-            gate, lambda gone: chat.completion(body, by, gate, gone), request.is_disconnected
-        )
+
+        def work(gone: Gone) -> dict[str, Any]:
+            return chat.completion(body, asking.by, gate, gone)
+
+        whole = await _answered(once, asking, body, gate, work)
         if body.stream:
             return StreamingResponse(chat.events(whole), media_type="text/event-stream")
         return JSONResponse(whole)
@@ -161,6 +204,21 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
         """Return the signed export of an answer that was given to the same key."""
         return gate.export(by, trace_id)
 
+    _add_reviews(app, gate, asks)
+    _add_probes(app, gate, measures)
+    if handler is not None:
+
+        @app.post("/mcp", include_in_schema=False, dependencies=asks["dependencies"])
+        async def mcp(request: Request, by: By) -> Response:
+            request.state.caller = by
+            return _Handed(handler.handle_request)
+
+    _say_errors(app)
+    app.add_middleware(Around, measures=measures, now=gate.services.now, log_text=log_text)
+    return app
+
+
+def _add_reviews(app: FastAPI, gate: Gate, asks: dict[str, Any]) -> None:
     @app.get("/v1/reviews", responses=_DOCUMENTED)
     def waiting(by: By) -> QueueOut:
         """Return to a reviewer the answers that wait for a decision."""
@@ -176,6 +234,8 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
         """Let the supported statements of a waiting answer leave, or nothing of it."""
         return reviews.decided(gate, by, trace_id, body)
 
+
+def _add_probes(app: FastAPI, gate: Gate, measures: Measures) -> None:
     @app.get("/livez", include_in_schema=False)
     @app.get("/startupz", include_in_schema=False)
     async def live() -> dict[str, str]:
@@ -191,17 +251,6 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
     @app.get("/metrics", include_in_schema=False)
     async def metrics(_by: By) -> Response:
         return Response(generate_latest(measures.registry), media_type=CONTENT_TYPE_LATEST)
-
-    if handler is not None:
-
-        @app.post("/mcp", include_in_schema=False, dependencies=asks["dependencies"])
-        async def mcp(request: Request, by: By) -> Response:
-            request.state.caller = by
-            return _Handed(handler.handle_request)
-
-    _say_errors(app)
-    app.add_middleware(_Bounded, measures=measures)
-    return app
 
 
 def _host(request: Request) -> str:
@@ -245,6 +294,52 @@ class _Handed(Response):
         await self._app(scope, receive, send)
 
 
+async def _answered(
+    once: Once, asking: _Asking, body: BaseModel, gate: Gate, work: Callable[[Gone], T]
+) -> T:
+    """Return what `_once` does, and note for the request's line what it was about."""
+    scope = asking.request.scope
+    scope["certirag.asked"] = body
+    given = await _once(once, asking, body, gate, work)
+    scope["certirag.given"] = given
+    return given
+
+
+async def _once(
+    once: Once, asking: _Asking, body: BaseModel, gate: Gate, work: Callable[[Gone], T]
+) -> T:
+    """Return what comes of *work*, or came of it where the same was asked under the same key.
+
+    Whoever comes second waits for the first, and takes over where that one's client has left.
+    """
+    request, name, key = asking.request, asking.by.name, asking.key
+    if key is None:
+        return await watched(gate, work, request.is_disconnected)
+    digest = sha256_hex(f"{request.url.path}\n{body.model_dump_json()}")
+    while True:
+        turn = once.turn(name, key, digest)
+        if turn.first:
+            try:
+                given = await watched(gate, work, request.is_disconnected)
+            except BaseException as error:
+                once.settle(name, key, error)
+                raise
+            once.settle(name, key, given)
+            return given
+        coming = asyncio.wrap_future(turn.outcome)
+        while not (await asyncio.wait({coming}, timeout=LOOKED))[0]:
+            if await request.is_disconnected():
+                raise ClientGone("the request was cancelled")
+        try:
+            found = coming.result()
+        except ClientGone:
+            continue
+        if isinstance(found, Refused):
+            raise replace(found)  # each raises its own: Python writes a traceback onto it
+        repeated: T = found
+        return repeated
+
+
 def _say_errors(app: FastAPI) -> None:
     """Give every error the one shape."""
 
@@ -262,6 +357,7 @@ def _say_errors(app: FastAPI) -> None:
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> Response:
         request.scope["certirag.code"] = error.code
+        request.scope["certirag.trace"] = error.trace_id
         return said(request, error)
 
     @app.exception_handler(CertiRAGError)
@@ -287,78 +383,3 @@ def _say_errors(app: FastAPI) -> None:
         found = Refused(codes.get(error.status_code, "BAD_REQUEST"))
         found.headers.update(error.headers or {})
         return await refused(request, found)
-
-
-class _Measures:
-    """What is counted for Prometheus; no question, answer or name of a document is among it."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "certirag_requests_total",
-            "Requests by path, status and refusal code.",
-            ("path", "status", "code"),
-            registry=self.registry,
-        )
-        self.seconds = Histogram(
-            "certirag_request_seconds",
-            "Seconds from request to response.",
-            ("path",),
-            buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32),
-            registry=self.registry,
-        )
-
-
-class _Bounded:
-    """ASGI middleware: a request's id, the bound on its body, and what is counted of it."""
-
-    def __init__(self, app: ASGIApp, measures: _Measures) -> None:
-        self._app, self._measures = app, measures
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the call on with a body of at most `MAX_BODY` bytes."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        began, seen, whole, started = time.perf_counter(), 0, False, False
-        scope["certirag.request"] = secrets.token_hex(16)
-        status = 500
-
-        async def bounded() -> Message:
-            nonlocal seen, whole
-            if whole:  # what comes now is that the client leaves, whenever it does
-                return await receive()
-            try:
-                message = await asyncio.wait_for(receive(), BODY_SECONDS)
-            except TimeoutError as error:
-                raise HTTPException(408) from error
-            whole = not message.get("more_body", False)
-            seen += len(message.get("body", b""))
-            if seen > MAX_BODY:
-                raise HTTPException(413)
-            return message
-
-        async def counted(message: Message) -> None:
-            nonlocal status, started
-            if message["type"] == "http.response.start":
-                status, started = message["status"], True
-                name = (b"x-request-id", scope["certirag.request"].encode("ascii"))
-                message["headers"] = [*message.get("headers", ()), name]
-            await send(message)
-
-        with traced("request", Headers(scope=scope)) as span:
-            try:
-                await self._app(scope, bounded, counted)
-            except Exception:
-                if started:
-                    raise
-                scope["certirag.code"] = "INTERNAL"
-                told = JSONResponse(Refused("INTERNAL").body(scope["certirag.request"]), 500)
-                await told(scope, bounded, counted)
-                _LOGGER.exception("a request failed that should not")
-            finally:
-                path = getattr(scope.get("route"), "path", "other")
-                code = scope.get("certirag.code", "")
-                span.answered(scope["method"], path, status, code)
-                self._measures.requests.labels(path, str(status), code).inc()
-            self._measures.seconds.labels(path).observe(time.perf_counter() - began)

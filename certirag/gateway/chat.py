@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
 from certirag.gateway.gated import answer_response, grounding_score
-from certirag.gateway.refusals import Refused
+from certirag.gateway.refusals import OF_THE_DOCUMENTS, Refused
 from certirag.gateway.reviews import require_leave
 from certirag.gateway.waiting import still_there
 from certirag.gateway.wire import ChatOptions
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 
 OWN: Final = "certirag"
 _CITATIONS: Final = 50
-# A refusal by the documents is an answer of the model; everything else is an error of the call.
-_OF_THE_DOCUMENTS: Final = frozenset(
-    {"UNGROUNDED_CLAIM", "NO_EVIDENCE", "CONTRADICTED", "WAITS_FOR_REVIEW"}
-)
 _TIGHTER: Final = (
     "Answer the question with what the sentences below say. Say nothing else: no introduction, no "
     "advice, nothing that you know from elsewhere. Repeat figures, names and dates as they stand. "
@@ -93,8 +89,8 @@ def completion(request: ChatRequest, caller: Caller, gate: Gate, gone: Gone) -> 
             shown, asked, max_citations=_CITATIONS, certificate=link, retry_of=retry_of
         )
     except Refused as refused:
-        if refused.code not in _OF_THE_DOCUMENTS:
-            raise
+        if refused.code not in OF_THE_DOCUMENTS:
+            raise  # an error of the call; what the documents refuse is an answer of the model
         return _completion(
             request.model,
             refused.trace_id,

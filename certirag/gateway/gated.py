@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from certirag.answers.services import Services, SignedAnswer
     from certirag.auditing.review_queue import Escalated
+    from certirag.core.citation import Citation
     from certirag.core.text import EvidenceChunk, SentenceSpan
     from certirag.gateway.access import Caller
     from certirag.proof.countersignature import Review
@@ -63,12 +64,13 @@ _CODES: Final[dict[str, Code]] = {
 
 @dataclass(frozen=True, slots=True)
 class GatedRequest:
-    """A question over *allowed* documents, with somebody's *draft* where there is one."""
+    """A question over *allowed* documents, with somebody's *draft* and citations *beside* it, if any."""
 
     question: str
     allowed: Allowed
     profile: Profile
     draft: str | None = None
+    beside: tuple[Citation, ...] = ()
 
     @property
     def sources(self) -> tuple[tuple[str, str], ...]:
@@ -110,18 +112,27 @@ class Gate:
         draft: str | None = None,
     ) -> GatedRequest:
         """Return what *caller* asks, under no less than server and key ask for; Refused."""
+        floor = self.floor(caller, profile)
+        if between is not None:
+            floor = replace(floor, between=stricter(floor.between, between))
+        return GatedRequest(question, self.corpora.allowed(corpus, sources, caller), floor, draft)
+
+    def floor(self, caller: Caller, profile: str | None) -> Profile:
+        """Return the meet of server, *caller* and the *profile* that is asked for; Refused."""
+        if caller.use != "ask":
+            raise Refused("NOT_FOR_THIS_KEY")
         floor = self.profile
         try:
             for name in filter(None, (caller.profile, profile)):
                 floor = floor.meet(load_profile(name))
         except PolicyError as error:
             raise Refused("BAD_REQUEST", str(error)) from error
-        if between is not None:
-            floor = replace(floor, between=stricter(floor.between, between))
-        return GatedRequest(question, self.corpora.allowed(corpus, sources, caller), floor, draft)
+        return floor
 
-    def presented(self, caller: Caller, asked: GatedRequest, gone: Gone) -> Presentation:
-        """Return the answer as it may be shown; the log has it before this returns.
+    def presented(
+        self, caller: Caller, asked: GatedRequest, gone: Gone, mode: Mode = Mode.STRICT
+    ) -> Presentation:
+        """Return the answer as *mode* shows it; the log has it before this returns.
 
         ClientGone where *gone* says so on the way. Ask in a `place`.
         """
@@ -136,7 +147,7 @@ class Gate:
                 self._given.popitem(last=False)
         shown = present(
             answer.export,
-            Mode.STRICT,
+            mode,
             trusted=self.services.trusted,
             floor=asked.profile.policy.meet(self.services.policy),
         )
@@ -179,6 +190,7 @@ class Gate:
             index,
             self.services,
             question=asked.question,
+            beside=asked.beside,
             asked_policy=policy,
             progress=progress,
         )

@@ -32,8 +32,8 @@ from certirag.gateway.mcp_wire import (
     FoundSentence,
     SearchRequest,
     SearchResponse,
+    TextRequest,
     ToolRequest,
-    VerifyRequest,
 )
 from certirag.gateway.refusals import Refused
 from certirag.gateway.reviews import require_leave
@@ -60,9 +60,9 @@ _INSTRUCTIONS: Final = (
 )
 
 
-def _asked(gate: Gate, by: Caller, asks: AskRequest | VerifyRequest, gone: Gone) -> AnswerResponse:
+def _asked(gate: Gate, by: Caller, asks: AskRequest | TextRequest, gone: Gone) -> AnswerResponse:
     """Answer from the documents, or gate somebody's text."""
-    draft = asks.text if isinstance(asks, VerifyRequest) else None
+    draft = asks.text if isinstance(asks, TextRequest) else None
     asked = gate.asked(
         by,
         asks.question,
@@ -143,7 +143,7 @@ _TOOLS: Final = {
     "verify_claims": _Tool(
         "Check a text against the documents, statement by statement. What they support is given "
         "back with its evidence; of the rest only the rule that it fails is told.",
-        VerifyRequest,
+        TextRequest,
         AnswerResponse,
         _asked,
     ),

@@ -42,7 +42,7 @@ class AskRequest(_Gated):
     question: Question
 
 
-class VerifyRequest(_Gated):
+class TextRequest(_Gated):
     """Somebody's text, of whose statements those that the documents support are given back."""
 
     text: Annotated[str, Field(min_length=1, max_length=MAX_DRAFT)]

@@ -1,7 +1,7 @@
 """Profiles of the gateway: under which policy statements are decided, and how many must stand.
 
 Thresholds are those of the gateway document (§2, concept 1): casual 0.70, financial 0.90,
-clinical 0.98.
+clinical 0.98; mathematics has those of RFC-0004 (§7).
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ Code = Literal[
     "NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "TOO_SLOW",
+    "KEY_REUSED",
     "RATE_LIMITED",
     "OVERLOADED",
     "MODEL_UNAVAILABLE",
@@ -97,6 +98,9 @@ CODES: Final[dict[Code, CodeNote]] = {
     "NOT_FOUND": CodeNote(404, "There is nothing under this path.", "See /openapi.json."),
     "METHOD_NOT_ALLOWED": CodeNote(405, "Not this way.", "See /openapi.json."),
     "TOO_SLOW": CodeNote(408, "The body did not come.", "Send it in one go."),
+    "KEY_REUSED": CodeNote(
+        409, "Something else was asked with this Idempotency-Key.", "Take a new key."
+    ),
     "RATE_LIMITED": CodeNote(429, "Too many requests with this key.", "Wait as Retry-After says."),
     "OVERLOADED": CodeNote(503, "Too many requests wait already.", "Wait as Retry-After says."),
     "MODEL_UNAVAILABLE": CodeNote(
@@ -109,6 +113,10 @@ CODES: Final[dict[Code, CodeNote]] = {
     "INTERNAL": CodeNote(500, "Something failed that should not.", "Tell the operator."),
 }
 assert set(CODES) == set(get_args(Code))  # noqa: S101  # read at import, before anything is served
+# What is refused by the documents, and logged as such: it is no failure of the call.
+OF_THE_DOCUMENTS: Final[frozenset[Code]] = frozenset(
+    {"UNGROUNDED_CLAIM", "NO_EVIDENCE", "CONTRADICTED", "WAITS_FOR_REVIEW"}
+)
 
 
 @dataclass(eq=False)  # not frozen: Python writes the traceback onto it

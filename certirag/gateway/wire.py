@@ -189,6 +189,98 @@ class GroundedAnswer(_Response):
     trace_id: str
 
 
+Id = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+
+
+class _Open(BaseModel):
+    """Part of what another system made: what is not named here is metadata, and passed over."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+
+class Citing(_Open):
+    """What a claim cites: a work, or one passage of it."""
+
+    work_id: Id
+    passage_id: Id | None = None
+
+
+class CandidateClaim(_Open):
+    """A claim as somebody's answer makes it."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+    supporting_citations: list[Citing] = Field(default=[], max_length=10)
+
+
+class CandidateAnswer(_Open):
+    """A grounded answer (RFC-0004 §4.2) that is to be verified; ``POST /qa`` gives such ones."""
+
+    answer_summary: Annotated[str, StringConstraints(max_length=10_000)] = ""
+    claims: list[CandidateClaim] = Field(min_length=1, max_length=50)
+
+
+class PackWork(_Open):
+    """A work of an evidence pack; *title* is read with its passages, as a heading is."""
+
+    work_id: Id
+    title: Annotated[str, StringConstraints(max_length=300)] = ""
+
+
+class PackPassage(_Open):
+    """A passage of a work, in plain text."""
+
+    work_id: Id
+    passage_id: Id
+    text: Annotated[str, StringConstraints(min_length=1, max_length=8_000)]
+
+
+class EvidencePack(_Open):
+    """Passages with the metadata of their works; scores and links of whoever found them are not read."""
+
+    works: list[PackWork] = Field(default=[], max_length=100)
+    passages: list[PackPassage] = Field(min_length=1, max_length=100)
+
+
+class VerifyRequest(_Request):
+    """A candidate answer and the evidence pack that it has to stand on (RFC-0004 §12)."""
+
+    query: Annotated[str, StringConstraints(max_length=MAX_QUESTION)] = ""
+    answer: CandidateAnswer
+    evidence_pack: EvidencePack
+    profile: Name | None = None
+
+
+class ClaimReport(_Response):
+    """What was found of ``answer.claims[index]``, or of the summary where *index* is null.
+
+    *supported*: all that it says is Verified against the pack, and *supporting_citations* carry it;
+    else it has no text here. *passed*: what it cites carries it too.
+    """
+
+    index: int | None
+    text: str
+    supported: bool
+    passed: bool
+    support_level: Literal["direct", "indirect"] | None
+    supporting_citations: list[SupportingCitation]
+    reason_codes: list[str]
+
+
+class VerificationReport(_Response):
+    """Whether every claim passed, and why not (RFC-0004 §5.2, §12)."""
+
+    verdict: Literal["pass", "fail"]
+    reason_codes: list[str]
+    claims: list[ClaimReport]
+    grounding_score: float
+    confidence: str
+    left_out: list[str]
+    trace_id: str
+    profile: str
+    policy: str
+    certificate: str
+
+
 class ErrorDetail(_Response):
     """What went wrong (gateway seed §3.7.5)."""
 

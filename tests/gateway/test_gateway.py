@@ -16,13 +16,16 @@ import pytest
 from fastapi import FastAPI
 from gateway_served import HIDDEN, NOTICE, PUBLIC, Served
 from scripted_model import ScriptedModel
+from starlette.testclient import TestClient
 
-from certirag.bootstrap import corpus_writer
+from certirag.bootstrap import corpus_writer, ingest_paths
 from certirag.cli.main import main
 from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.core.text import sha256_hex
 from certirag.errors import AuditError, LanguageModelError, VerifierError
-from certirag.gateway.access import FILE, Caller, RateLimit, revoke_key
+from certirag.gateway.access import FILE, Caller, RateLimit, read_keys, revoke_key
+from certirag.gateway.app import gateway_app
+from certirag.gateway.around import REQUESTS
 from certirag.gateway.gated import Gate
 from certirag.gateway.profiles import load_profile, profile_names
 from certirag.gateway.refusals import CODES, Refused
@@ -110,6 +113,26 @@ def test_a_profile_can_only_be_tightened(served: Served) -> None:
             assert both.policy.refines(other.policy)
             assert both.accept == max(one.accept, other.accept)
             assert both.reject == max(one.reject, other.reject)
+
+
+def test_a_comparison_needs_two_passages_under_the_profile_mathematics(served: Served) -> None:
+    """RFC-0004 §6.2: one passage is too little, and word for word is no way around it."""
+    compared = "The standard rate for business travel in 2025 is higher than the rate in 2024."
+    folder = served.home.parent / "one"
+    folder.mkdir()
+    (folder / "one.txt").write_text(compared, "utf-8")
+    ingest_paths([folder], served.home / "indexes" / "one", served.services, lambda *_: None)
+    asked = {"question": "Which rate is higher?", "corpus": "one", "profile": "mathematics"}
+    client = served.client()
+    refused = client.post("/v1/answer", json={**asked, "answer": compared})
+    trace = _error(refused, 422, "UNGROUNDED_CLAIM")["trace_id"]
+    (decision,) = client.get(f"/v1/certificates/{trace}").json()["decisions"]
+    failed = [finding["rule"] for finding in decision["findings"] if not finding["passed"]]
+    assert failed == ["class_minimum"]
+    (folder / "two.txt").write_text(f"{compared} It was lower in 2024.", "utf-8")
+    ingest_paths([folder], served.home / "indexes" / "one", served.services, lambda *_: None)
+    given = client.post("/v1/answer", json={**asked, "answer": compared}).json()
+    assert len(given["citations"]) == 2
 
 
 @pytest.mark.parametrize("path", ["/v1/answer", "/qa", "/v1/chat/completions"])
@@ -288,6 +311,63 @@ def test_probes_and_metrics(served: Served) -> None:
     metrics = client.get("/metrics").text
     assert 'certirag_requests_total{code="",path="/v1/answer",status="200"} 1.0' in metrics
     assert "mileage" not in metrics
+
+
+@pytest.mark.parametrize("log_text", [False, True])
+def test_a_request_has_one_line_and_no_words_unless_asked_for(
+    served: Served, caplog: pytest.LogCaptureFixture, *, log_text: bool
+) -> None:
+    """Ids, route, status, code, seconds and the key's name; never a secret or a line of a client."""
+    caplog.set_level("INFO", REQUESTS.name)
+    secret = served.key("desk")
+    app = gateway_app(served.gate, read_keys(served.home), log_text=log_text)
+    client = TestClient(app, headers={"authorization": f"Bearer {secret}"})
+    said = [{"role": "user", "content": TAX["question"]}]
+    chat = {"model": "certirag", "messages": said, "certirag": {"corpus": "tax"}}
+    none = {"question": "Who wins\n{}?", "corpus": "tax"}
+    given = [
+        client.post("/v1/answer", json=TAX),
+        client.post("/v1/answer", json=none),
+        client.post("/v1/chat/completions", json=chat),
+        client.post("/v1/answer", json=TAX, headers={"authorization": "Bearer crk_wrong"}),
+        client.get("/no\u2028where"),
+    ]
+    assert secret not in caplog.text
+    written = [record.getMessage() for record in caplog.records if record.name == REQUESTS.name]
+    assert all(line.isascii() and "\n" not in line for line in written)
+    lines = [json.loads(line) for line in written]
+    assert [line["request_id"] for line in lines] == [r.headers["x-request-id"] for r in given]
+    trace_ids = [
+        given[0].json()["trace_id"],
+        given[1].json()["error"]["trace_id"],
+        given[2].json()["certirag"]["trace_id"],
+    ]
+    assert [line["trace_id"] for line in lines] == [*trace_ids, "", ""]
+    assert [line["route"] for line in lines] == [
+        *["/v1/answer"] * 2,
+        "/v1/chat/completions",
+        "/v1/answer",
+        "other",
+    ]
+    assert [line["status"] for line in lines] == [200, 422, 200, 401, 404]
+    assert [line["code"] for line in lines] == [
+        "",
+        "UNGROUNDED_CLAIM",
+        "",
+        "NOT_AUTHORISED",
+        "NOT_FOUND",
+    ]
+    assert [line["key"] for line in lines] == ["desk", "desk", "desk", "", ""]
+    assert all(0 <= line["seconds"] < 60 for line in lines)
+    if log_text:
+        assert lines[0]["asked"]["question"] == TAX["question"]
+        assert lines[0]["given"] == given[0].json()
+        assert lines[1]["asked"]["question"] == none["question"]
+        assert lines[1]["given"] is None
+    else:
+        assert not any(word in "".join(written) for word in ("standard rate", "70 cents", "wins"))
+        names = {"at", "request_id", "trace_id", "route", "status", "code", "seconds", "key"}
+        assert {*lines[0]} == names
 
 
 def test_a_grounded_answer_or_an_abstention(served: Served) -> None:
