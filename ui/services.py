@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # A corpus name is a folder name; others are not offered, so that none can imitate our words.
 _CORPUS_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
+# How the headers begin by which a proxy tells that a request came through it.
+_PASSED_ON: Final = ("forwarded", "x-forwarded", "x-real-ip", "x-client-ip", "via")
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ def shows_everyone() -> bool:
 def allows_changes(name: str) -> bool:
     """Say whether this session may change the corpus *name* on disk; a link is never changed.
 
-    Unless the operator said so, only a browser on this machine may, at a server that listens to no
-    other: not through a proxy either, since a browser says which host it is at.
+    Unless the operator said so, only this server's own page in a browser on this machine may, where
+    the server listens to no other and answers to no other name: a proxy needs a name, or tells that
+    it passed something on. A program can still say anything to a proxy that does neither.
     """
     try:
         allowed = read_settings().corpus_changes
@@ -76,8 +79,19 @@ def allows_changes(name: str) -> bool:
         return False
     if allowed is not None:
         return allowed
-    host = urlsplit(st.context.headers.get("Origin", "")).hostname
-    return _is_loopback(st.get_option("server.address")) and _is_loopback(host)
+    headers = st.context.headers
+    origin = urlsplit(headers.get("Origin", ""))
+    names = st.get_option("server.allowedHosts")
+    return (
+        _is_loopback(st.get_option("server.address"))
+        and bool(names)
+        and all(map(_is_loopback, names))
+        and bool(st.get_option("server.enableCORS"))
+        and not st.get_option("server.corsAllowedOrigins")
+        and not any(name.lower().startswith(_PASSED_ON) for name in headers)
+        and _is_loopback(origin.hostname)
+        and origin.netloc == headers.get("Host")  # a page of another port is another one
+    )
 
 
 def _is_loopback(host: str | None) -> bool:
