@@ -28,7 +28,13 @@ from certirag.ports import (
     SentenceSplitter,
     Verifier,
 )
-from certirag.proof.keys import has_signing_key, key_that_may_sign, signing_key, trusted_keys
+from certirag.proof.keys import (
+    has_signing_key,
+    key_that_may_sign,
+    own_keys,
+    signing_key,
+    trusted_keys,
+)
 from certirag.proof.retention_files import retention_in_force
 from certirag.retrieve.preselect import PreselectionRules
 from certirag.retrieve.preselect import Strategy as Relevance
@@ -313,9 +319,9 @@ def corpus_writer(directory: Path, services: Services, watch: Watch) -> Iterator
     """Give what reads, reads again and removes the documents of the index in *directory*."""
     from certirag.adapters.index.corpus_writer import CorpusWriter
 
-    by = services
+    by, own = services, own_keys(services.key, services.trusted)
     with reading_process(by.settings, watch) as read:
-        yield CorpusWriter(directory, read, by.embedder, by.key, by.trusted, by.now, watch)
+        yield CorpusWriter(directory, read, by.embedder, by.key, own, by.now, watch)
 
 
 def index_of_paths(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from builders import hostile_strings
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from index_cases import files
 
 from certirag.adapters.index import index_store
@@ -30,6 +32,8 @@ from certirag.bootstrap import (
 from certirag.cli.main import main
 from certirag.errors import CertiRAGError, CorpusError, InputError
 from certirag.ingest.collect import Watch
+from certirag.proof.envelope import key_id, raw_public_key
+from certirag.proof.trust import KeyRing, Trust, TrustedKey
 from certirag.settings import read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -158,6 +162,37 @@ def test_only_what_this_home_signed_is_changed(
         with pytest.raises(CorpusError, match="not made here"):
             change(index, willing, what, *given)
     assert files(index) == before
+
+
+def test_whom_this_home_trusts_names_no_files_to_it(
+    index: Path, sources: Path, services: Services, tmp_path: Path
+) -> None:
+    """An index of a trusted home is asked; which paths of this machine to read is not its to say."""
+    willing = replace(services.settings, home=tmp_path / "other")
+    build_services(willing)
+    pinned = willing.home / "keys" / "trusted"
+    pinned.mkdir()
+    shutil.copy(services.settings.home / "keys" / "signing.pub", pinned / "friend.pub")
+    trusting = build_services(willing)
+    assert not open_index(index, trusting).foreign
+    (sources / "leave.md").write_text("What this machine alone should know.", "utf-8")
+    before = files(index)
+    for what, given in (("remove", ("leave.md",)), ("reread", ()), ("reread", ("leave.md",))):
+        with pytest.raises(CorpusError, match="not made here"):
+            change(index, trusting, what, *given)
+    assert files(index) == before
+
+
+def test_what_a_former_key_signed_is_changed_still(
+    index: Path, services: Services, tmp_path: Path
+) -> None:
+    """A home that took another key is the same home."""
+    key = Ed25519PrivateKey.generate()
+    keys = [one.public_key() for one in (services.key, key)]
+    entries = tuple(TrustedKey(key_id(k), raw_public_key(k).hex(), 0, None, "") for k in keys)
+    trust = Trust(1, 1, "here", entries)
+    later = replace(services, key=key, trusted=KeyRing(trust.ring(), trust))
+    assert change(index, later, "remove", "leave.md").documents == 1
 
 
 def test_an_index_of_unknown_sources_says_so(index: Path, services: Services) -> None:

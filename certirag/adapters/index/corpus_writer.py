@@ -21,7 +21,6 @@ from certirag.adapters.index.index_format import (
 )
 from certirag.adapters.index.index_store import (
     IngestReport,
-    foreign,
     merge,
     stored_corpus,
     without,
@@ -39,7 +38,8 @@ from certirag.ports import Embedder
 class CorpusWriter:
     """Changes the corpus in *directory*; what it writes is signed with *key*.
 
-    What *watch* raises breaks a change off.
+    Only an index that one of *trusted* signed is changed: it names the files that are opened, so
+    these are the home's own keys. What *watch* raises breaks a change off.
     """
 
     directory: Path
@@ -112,7 +112,10 @@ class CorpusWriter:
     def _trusted_corpus(self) -> StoredCorpus:
         generation = read_generation(self.directory, self.trusted)
         if not generation.signed:
-            raise CorpusError(foreign(self.directory))
+            raise CorpusError(
+                f"the index in {self.directory} was not made here, or was changed since: only the "
+                "home that made it can change it; run certirag ingest to make one here"
+            )
         return generation.corpus
 
     def _write(self, corpus: StoredCorpus | Callable[[StoredCorpus], StoredCorpus]) -> IngestReport:
