@@ -93,6 +93,35 @@ def test_deleting_asks_first_and_names_the_document(open_page, writer) -> None:
     assert "was deleted" not in html_of(at)
 
 
+@pytest.mark.parametrize("why", ["another took it away", "it cannot be opened"])
+def test_what_was_asked_is_done_at_once_or_never(open_page, writer, monkeypatch, why) -> None:
+    """A document that comes back later is not deleted by the click of before; its failure is told."""
+    from ui import services
+
+    with_it, without_it = corpus_index(), corpus_index()
+    with_it.sources = without_it.sources = ("/somewhere",)
+    without_it.documents = ()
+    at = open_page("corpus")
+    at.button(key="delete-1").click().run()
+    writer.error = CorpusError("there is no such document in this corpus")
+
+    def closed(_name: str) -> object:
+        raise CorpusError("damaged")
+
+    gone = {"another took it away": lambda _name: without_it, "it cannot be opened": closed}
+    monkeypatch.setattr(services, "open_corpus", gone[why])
+    at.button(key="confirm-1").click().run()
+    assert not at.exception
+    said = "Nothing was changed. there is no such document in this corpus"
+    assert (said in html_of(at)) == (why == "another took it away")
+    asked = list(writer.asked)
+    monkeypatch.setattr(services, "open_corpus", lambda _name: with_it)
+    at.run()
+    assert "Delete document 1" in buttons(at)
+    assert writer.asked == asked
+    assert "Nothing was changed" not in html_of(at)
+
+
 def test_one_document_or_all_are_read_again(open_page, writer) -> None:
     """By the path of the document, or without one; what came of it is said once."""
     at = open_page("corpus")
