@@ -304,6 +304,19 @@ def open_index(directory: Path, services: Services) -> LocalIndex:
     )
 
 
+def index_state(directory: Path) -> tuple[tuple[str, int], ...]:
+    """Return what differs after each write of the index in *directory*: names and times in ns.
+
+    All of them: the newest time says nothing where one lies ahead, after a restored backup or a
+    clock that was set back, and what was deleted would go on being asked.
+    """
+    state = []
+    for path in sorted((directory, *directory.iterdir())):
+        with suppress(OSError):  # a writer may have removed it since
+            state.append((path.name, path.lstat().st_mtime_ns))
+    return tuple(state)
+
+
 def ingest_paths(
     paths: Sequence[Path], directory: Path, services: Services, progress: Progress
 ) -> IngestReport:

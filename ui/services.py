@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,7 +12,13 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from certirag.bootstrap import build_services, load_policy, open_index, policy_names
+from certirag.bootstrap import (
+    build_services,
+    index_state,
+    load_policy,
+    open_index,
+    policy_names,
+)
 from certirag.core.policy import Policy
 from certirag.errors import CertiRAGError, CorpusError
 from certirag.settings import read_settings
@@ -121,7 +126,7 @@ def open_corpus(name: str) -> LocalIndex:
         raise CorpusError(f"there is no corpus {name!r} here: ingest it, or choose another")
     directory = indexes_home() / name
     with st.spinner(tr("Opening the corpus")):
-        return _opened(str(directory), _newest_change(directory))
+        return _opened(str(directory), index_state(directory))
 
 
 def policies_on_offer() -> tuple[str, ...]:
@@ -138,14 +143,5 @@ def policy_called(name: str) -> Policy:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _opened(directory: str, changed: int) -> LocalIndex:  # noqa: ARG001  # part of the cache key
+def _opened(directory: str, state: object) -> LocalIndex:  # noqa: ARG001  # part of the cache key
     return open_index(Path(directory), shared().services)
-
-
-def _newest_change(directory: Path) -> int:
-    """Return when anything in *directory* last changed, in ns: a re-ingest opens it afresh."""
-    times = [0]
-    for path in (directory, *directory.iterdir()):
-        with suppress(OSError):  # a writer may have removed it since
-            times.append(path.lstat().st_mtime_ns)
-    return max(times)

@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from builders import hostile_strings
@@ -31,10 +32,13 @@ from certirag.bootstrap import (
 )
 from certirag.cli.main import main
 from certirag.errors import CertiRAGError, CorpusError, InputError
+from certirag.gateway.access import ANYONE
+from certirag.gateway.allowed import Corpora
 from certirag.ingest.collect import Watch
 from certirag.proof.envelope import key_id, raw_public_key
 from certirag.proof.trust import KeyRing, Trust, TrustedKey
 from certirag.settings import read_settings
+from ui import services as ui_services
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAVE = "# Leave\n\nStaff get 27 days of leave a year. Leave is asked for in writing.\n"
@@ -98,6 +102,30 @@ def test_a_removed_document_is_gone_and_its_answers_still_check(
     with pytest.raises(InputError, match="no such document"):
         change(index, services, "remove", "leave.md")
     assert change(index, services, "reread").documents == 2, "its file was left where it was"
+
+
+@pytest.mark.parametrize("way", ["page", "gateway"])
+def test_what_was_removed_is_asked_no_more_whatever_the_times_say(
+    sources: Path, services: Services, tmp_path: Path, monkeypatch, way: str
+) -> None:
+    """An entry of the folder from the future, as a backup can have it, hides no later change."""
+    index = tmp_path / "indexes" / "garden"
+    ingest_paths([sources], index, services, lambda *_: None)
+    ahead = time.time() + 86_400
+    (index / "notes.txt").touch()
+    os.utime(index / "notes.txt", (ahead, ahead))
+    monkeypatch.setattr(ui_services, "indexes_home", lambda: tmp_path / "indexes")
+    monkeypatch.setattr(ui_services, "shared", lambda: SimpleNamespace(services=services))
+    corpora = Corpora(tmp_path / "indexes", services)
+
+    def asked() -> list[str]:
+        if way == "page":
+            return [d.path for d in ui_services.open_corpus("garden").documents]
+        return [path for path, _ in corpora.allowed("garden", (), ANYONE).sources]
+
+    assert asked() == ["leave.md", "pay.md"]
+    change(index, services, "remove", "leave.md")
+    assert asked() == ["pay.md"]
 
 
 def test_the_last_document_can_go_too(index: Path, services: Services) -> None:
