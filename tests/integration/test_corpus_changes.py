@@ -324,6 +324,26 @@ def test_a_document_removed_meanwhile_does_not_come_back(index: Path, services: 
     assert paths_of(index, services) == ["pay.md"]
 
 
+@pytest.mark.parametrize("given", [(), ("leave.md",)], ids=["all", "one"])
+def test_an_older_reading_does_not_replace_a_newer_one(
+    index: Path, sources: Path, services: Services, given: tuple[str, ...]
+) -> None:
+    """Who began earlier and ends later read the file as it no longer is: that is refused."""
+    (sources / "leave.md").write_text(LEAVE.replace("27", "28"), "utf-8")
+
+    def meanwhile(line: str, done: int, total: int) -> None:
+        if done == total and line.startswith("Read "):
+            (sources / "leave.md").write_text(LEAVE.replace("27", "29"), "utf-8")
+            change(index, services, "reread", "leave.md")
+
+    with pytest.raises(CorpusError, match="was changed while this was read: run it again"):
+        change(index, services, "reread", *given, watch=Watch(progress=meanwhile))
+    leave = open_index(index, services).documents[0]
+    assert leave.sha256 == digest_of((sources / "leave.md").read_bytes())
+    assert len(leave.versions) == 1
+    assert not change(index, services, "reread", *given).written
+
+
 KILLED = """
 import itertools, sys
 from dataclasses import replace

@@ -55,17 +55,14 @@ class CorpusWriter:
 
         Raises InputError when none of it can be evidence: an empty index answers nothing.
         """
-        corpus = self._read(paths)
-        if not corpus.documents:
-            detail = corpus.skipped[0].reason if corpus.skipped else "there are no files"
-            raise InputError(f"nothing to ingest in {', '.join(map(str, paths))}: {detail}")
-        return self._write(replace(stored_corpus(corpus), sources=_sources(paths)))
+        return self._write(self._all_of(paths))
 
     def reread(self, document: str = "") -> IngestReport:
         """Read the document at that path again, or without one all of it, from where it came.
 
         Raises InputError when it is not there any more, or cannot be read as it is now, and
-        CorpusError when this home did not sign the index or it does not say where it came from.
+        CorpusError when this home did not sign the index, it does not say where it came from, or
+        another one changed it meanwhile: what was read here may be older than what is there.
         """
         old = self._trusted_corpus()
         paths = [Path(source) for source in old.sources]
@@ -75,8 +72,9 @@ class CorpusWriter:
                 f"run certirag ingest PATH --index {self.directory}"
             )
         if not document:
-            return self.ingest(paths)
-        _document(old, document)
+            everything = self._all_of(paths)
+            return self._write(lambda now: self._unchanged(old, now, everything))
+        before = _document(old, document)
         corpus = self._read(paths, only=document)
         if not corpus.documents:
             gone = f"{printable(document)}: it is no longer where it was read"
@@ -84,7 +82,7 @@ class CorpusWriter:
         new = stored_corpus(corpus)
 
         def replaced(now: StoredCorpus) -> StoredCorpus:
-            _document(now, document)  # another one may have removed it meanwhile
+            self._unchanged(before, _document(now, document), new)
             for other in now.documents:
                 if other.path != document and other.sha256 == new.documents[0].sha256:
                     raise InputError(
@@ -104,6 +102,21 @@ class CorpusWriter:
             return without(now, document)
 
         return self._write(rest)
+
+    def _all_of(self, paths: Sequence[Path]) -> StoredCorpus:
+        corpus = self._read(paths)
+        if not corpus.documents:
+            detail = corpus.skipped[0].reason if corpus.skipped else "there are no files"
+            raise InputError(f"nothing to ingest in {', '.join(map(str, paths))}: {detail}")
+        return replace(stored_corpus(corpus), sources=_sources(paths))
+
+    def _unchanged(self, before: object, now: object, new: StoredCorpus) -> StoredCorpus:
+        """Return *new*, which was read when there was *before*, if that is there *now*."""
+        if now != before:
+            raise CorpusError(
+                f"the index in {self.directory} was changed while this was read: run it again"
+            )
+        return new
 
     def _read(self, paths: Sequence[Path], *, only: str = "") -> Corpus:
         read = keeping(self.read, self.directory)
