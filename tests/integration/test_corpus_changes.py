@@ -324,6 +324,21 @@ def test_a_document_removed_meanwhile_does_not_come_back(index: Path, services: 
     assert paths_of(index, services) == ["pay.md"]
 
 
+def test_the_folder_that_was_read_is_the_one_that_is_read_again(
+    services: Services, tmp_path: Path, monkeypatch
+) -> None:
+    """`..` after a link is above where the link leads, not above where it lies."""
+    for folder, text in (("far/docs", LEAVE), ("docs", "Nobody was to read this.")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "leave.md").write_text(text, "utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "docs")
+    monkeypatch.chdir(tmp_path)
+    index = tmp_path / "index"
+    ingest_paths([Path("link/../docs")], index, services, lambda *_: None)
+    assert not change(index, services, "reread").written
+    assert open_index(index, services).documents[0].sha256 == digest_of(LEAVE.encode())
+
+
 @pytest.mark.parametrize("given", [(), ("leave.md",)], ids=["all", "one"])
 def test_an_older_reading_does_not_replace_a_newer_one(
     index: Path, sources: Path, services: Services, given: tuple[str, ...]

@@ -160,5 +160,6 @@ def _document(corpus: StoredCorpus, path: str) -> DocumentRecord:
 
 def _sources(paths: Sequence[Path]) -> tuple[str, ...]:
     """Return *paths* as an index remembers them; none if one of them could not be written down."""
-    texts = tuple(os.path.abspath(path) for path in paths)  # noqa: PTH100  # links stay as named
+    # Links and `..` stay as named: without them it is another folder where one follows the other.
+    texts = tuple(str(path.absolute()) for path in paths)
     return texts if all(os.fsencode(t).decode("utf-8", "replace") == t for t in texts) else ()
