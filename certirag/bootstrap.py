@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter, ValidationError
 
+from certirag.adapters.index import index_format
 from certirag.adapters.log_sql.sql_log import SqlAuditLog, file_url, is_begun
 from certirag.answers.draft import PROMPT_OF
 from certirag.answers.services import AnswerWriter, Services
@@ -28,13 +29,7 @@ from certirag.ports import (
     SentenceSplitter,
     Verifier,
 )
-from certirag.proof.keys import (
-    has_signing_key,
-    key_that_may_sign,
-    own_keys,
-    signing_key,
-    trusted_keys,
-)
+from certirag.proof.keys import has_signing_key, key_that_may_sign, signing_key, trusted_keys
 from certirag.proof.retention_files import retention_in_force
 from certirag.retrieve.preselect import PreselectionRules
 from certirag.retrieve.preselect import Strategy as Relevance
@@ -50,6 +45,7 @@ if TYPE_CHECKING:
     from certirag.ingest.collect import Corpus, Watch
     from certirag.ingest.extract import Limits
 
+index_state = index_format.index_state  # for whoever keeps an index open
 _POLICY = TypeAdapter(Policy)
 _LOCAL_VERIFIERS = ("nli", "minicheck", "hhem")
 _VERIFIERS = (
@@ -304,19 +300,6 @@ def open_index(directory: Path, services: Services) -> LocalIndex:
     )
 
 
-def index_state(directory: Path) -> tuple[tuple[str, int], ...]:
-    """Return what differs after each write of the index in *directory*: names and times in ns.
-
-    All of them: the newest time says nothing where one lies ahead, after a restored backup or a
-    clock that was set back, and what was deleted would go on being asked.
-    """
-    state = []
-    for path in sorted((directory, *directory.iterdir())):
-        with suppress(OSError):  # a writer may have removed it since
-            state.append((path.name, path.lstat().st_mtime_ns))
-    return tuple(state)
-
-
 def ingest_paths(
     paths: Sequence[Path], directory: Path, services: Services, progress: Progress
 ) -> IngestReport:
@@ -332,9 +315,9 @@ def corpus_writer(directory: Path, services: Services, watch: Watch) -> Iterator
     """Give what reads, reads again and removes the documents of the index in *directory*."""
     from certirag.adapters.index.corpus_writer import CorpusWriter
 
-    by, own = services, own_keys(services.key, services.trusted)
+    by = services
     with reading_process(by.settings, watch) as read:
-        yield CorpusWriter(directory, read, by.embedder, by.key, own, by.now, watch)
+        yield CorpusWriter(directory, read, by.embedder, by.key, by.trusted, by.now, watch)
 
 
 def index_of_paths(

@@ -32,14 +32,15 @@ from certirag.ingest.apart import ReadingProcess
 from certirag.ingest.collect import Corpus, Watch, read_corpus
 from certirag.ingest.extract import printable
 from certirag.ports import Embedder
+from certirag.proof.keys import own_keys
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusWriter:
     """Changes the corpus in *directory*; what it writes is signed with *key*.
 
-    Only an index that one of *trusted* signed is changed: it names the files that are opened, so
-    these are the home's own keys. What *watch* raises breaks a change off.
+    Only an index that the home itself signed is changed, with *key* or a former one of *trusted*:
+    it names the files that are opened. What *watch* raises breaks a change off.
     """
 
     directory: Path
@@ -123,7 +124,7 @@ class CorpusWriter:
         return read_corpus(paths, limits=self.read.limits, read=read, watch=self.watch, only=only)
 
     def _trusted_corpus(self) -> StoredCorpus:
-        generation = read_generation(self.directory, self.trusted)
+        generation = read_generation(self.directory, own_keys(self.key, self.trusted))
         if not generation.signed:
             raise CorpusError(
                 f"the index in {self.directory} was not made here, or was changed since: only the "
@@ -139,7 +140,7 @@ class CorpusWriter:
             self.watch.progress,
             read_on=self.now().astimezone(UTC).isoformat(timespec="seconds"),
             key=self.key,
-            trusted=self.trusted,
+            trusted=own_keys(self.key, self.trusted),
         )
         return IngestReport(
             index=self.directory,
