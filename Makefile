@@ -3,7 +3,8 @@ PYTHON ?= python3
 PORT ?= 8501
 HOST ?= 127.0.0.1
 # Names that a browser may use for this server; others are refused (DNS rebinding).
-ALLOWED ?= localhost 127.0.0.1 ::1 $(HOST) $(shell hostname) $(shell hostname -I 2>/dev/null)
+LOOPBACK := localhost 127.0.0.1 ::1
+ALLOWED ?= $(LOOPBACK) $(if $(filter $(LOOPBACK),$(HOST)),,$(HOST) $(shell hostname) $(shell hostname -I 2>/dev/null))
 VENV := .venv
 BIN := $(VENV)/bin
 CORPORA := policy finance clinical

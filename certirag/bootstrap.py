@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter, ValidationError
 
+from certirag.adapters.index import index_format
 from certirag.adapters.log_sql.sql_log import SqlAuditLog, file_url, is_begun
 from certirag.answers.draft import PROMPT_OF
 from certirag.answers.services import AnswerWriter, Services
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from certirag.ingest.collect import Corpus, Watch
     from certirag.ingest.extract import Limits
 
+index_state = index_format.index_state  # for whoever keeps an index open
 _POLICY = TypeAdapter(Policy)
 _LOCAL_VERIFIERS = ("nli", "minicheck", "hhem")
 _VERIFIERS = (

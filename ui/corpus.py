@@ -10,11 +10,13 @@ import streamlit as st
 
 from ui.corpora import SESSION, Corpus, choose_corpus
 from ui.corpus_changes import (
+    Task,
     confirm_deletion,
     do_what_was_asked,
     offer_all_again,
     offer_changes,
     versions_of,
+    what_was_asked,
 )
 from ui.found import draw_search
 from ui.inert import draw_digest, draw_facts, draw_heading, draw_lines, draw_place, draw_text
@@ -27,6 +29,7 @@ PAGE_SIZE: Final = 20
 
 def corpus_page() -> None:
     """Draw the whole of Corpus below its heading."""
+    task = what_was_asked()
     corpus = choose_corpus(key="corpus-corpus")
     if corpus is None:
         return
@@ -45,8 +48,7 @@ def corpus_page() -> None:
     draw_search(corpus)
     st.header(tr("Documents"), anchor=False)
     offer_all_again(corpus)
-    do_what_was_asked(corpus)
-    _draw_documents(corpus)
+    _draw_documents(corpus, task)
     st.header(tr("Not read, and why"), anchor=False)
     draw_lines(_page_of(skipped, "skipped-page"))
     if not skipped:
@@ -62,16 +64,18 @@ def _skipped(corpus: Corpus) -> tuple[str, ...]:
     return tuple(skipped.reason for skipped in corpus.index.skipped)
 
 
-def _draw_documents(corpus: Corpus) -> None:
+def _draw_documents(corpus: Corpus, task: Task | None) -> None:
     """Draw a page of the documents, each with what was read of it and a button that opens it."""
     documents = corpus.index.documents
+    rows = _page_of(tuple(enumerate(documents, 1)), "documents-page")
+    do_what_was_asked(corpus, task, below={document.path for _, document in rows})
     if not documents:
         st.caption(tr("This corpus has no documents."))
     warnings: dict[str, list[str]] = {}
     for skipped in corpus.index.skipped:
         warnings.setdefault(skipped.path, []).append(skipped.reason)
     pages, hidden = _counted(corpus)
-    for number, document in _page_of(tuple(enumerate(documents, 1)), "documents-page"):
+    for number, document in rows:
         facts = [PurePath(document.path).name]
         if document.doc_id in pages:
             facts.append(trn("{n} page", "{n} pages", pages[document.doc_id]))
@@ -102,7 +106,7 @@ def _draw_documents(corpus: Corpus) -> None:
                     open_document(corpus.name, document.doc_id, 1)
                 offer_changes(corpus, document, number)
             confirm_deletion(corpus, document, number)
-            do_what_was_asked(corpus, document.path)
+            do_what_was_asked(corpus, task, document.path)
 
 
 def _counted(corpus: Corpus) -> tuple[dict[str, int], Counter[str]]:

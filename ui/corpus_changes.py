@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
@@ -21,8 +21,9 @@ from ui.reading import ReadingBoard
 if TYPE_CHECKING:
     from certirag.adapters.index.index_format import DocumentRecord
 
+Task = tuple[str, str, str]  # (corpus, what, path)
 _CONFIRM: Final = "corpus_confirm"  # (corpus, path): whose deletion waits for a yes
-_TASK: Final = "corpus_task"  # (corpus, what, path): what is to be done on this run
+_TASK: Final = "corpus_task"  # what is to be done on this run
 _SAID: Final = "corpus_said"  # (corpus, path, what came of it, its role): text from outside
 _DELETE: Final = "delete"
 _READ: Final = "read"
@@ -42,26 +43,36 @@ def may_change(corpus: Corpus) -> bool:
     )
 
 
-def do_what_was_asked(corpus: Corpus, path: str = "") -> None:
-    """Do what a click asked of that document of *corpus* on disk, or of all of it, if one did.
+def what_was_asked() -> Task | None:
+    """Return what a click asked for and forget it: it is done on this run of the page or never."""
+    task: Task | None = st.session_state.pop(_TASK, None)
+    return task
 
+
+def do_what_was_asked(
+    corpus: Corpus, task: Task | None, path: str = "", *, below: Collection[str] = ()
+) -> None:
+    """Do *task* of that document of *corpus* on disk, or of all of it, if it is one.
+
+    Without *path* it is also of a document that is not drawn *below*, where it would be done.
     The page begins anew then, and this says in the same place what came of it.
     """
-    task = st.session_state.get(_TASK)
-    if task is not None and task[0] == corpus.name and task[2] == path:
-        st.session_state.pop(_TASK)
-        if may_change(corpus):
-            board = ReadingBoard("corpus", (), partial(_cancelled, corpus.name, path))
-            try:
-                told, role = _done(corpus, task[1], path, board), "note"
-                if services.open_corpus(corpus.name).fingerprint != corpus.index.fingerprint:
-                    told = together(told, said(_EARLIER))
-            except CertiRAGError as error:
-                told, role = said("Nothing was changed. {error}", error=str(error)), "error"
-            _say(corpus.name, "" if task[1] == _DELETE and role == "note" else path, told, role)
-            board.close()
-            st.rerun()
-    if st.session_state.get(_SAID, ())[:2] == (corpus.name, path):
+
+    def is_here(name: str, of: str) -> bool:
+        return name == corpus.name and (of == path if path else of not in below)
+
+    if task is not None and is_here(task[0], task[2]) and may_change(corpus):
+        board = ReadingBoard("corpus", (), partial(_cancelled, corpus.name, task[2]))
+        try:
+            told, role = _done(corpus, task[1], task[2], board), "note"
+            if services.open_corpus(corpus.name).fingerprint != corpus.index.fingerprint:
+                told = together(told, said(_EARLIER))
+        except CertiRAGError as error:
+            told, role = said("Nothing was changed. {error}", error=str(error)), "error"
+        _say(corpus.name, "" if task[1] == _DELETE and role == "note" else task[2], told, role)
+        board.close()
+        st.rerun()
+    if _SAID in st.session_state and is_here(*st.session_state[_SAID][:2]):
         _, _, text, role = st.session_state.pop(_SAID)
         draw_text(text, "error" if role == "error" else "note", told=True)
 

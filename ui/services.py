@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,7 +12,13 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from certirag.bootstrap import build_services, load_policy, open_index, policy_names
+from certirag.bootstrap import (
+    build_services,
+    index_state,
+    load_policy,
+    open_index,
+    policy_names,
+)
 from certirag.core.policy import Policy
 from certirag.errors import CertiRAGError, CorpusError
 from certirag.settings import read_settings
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
 
 # A corpus name is a folder name; others are not offered, so that none can imitate our words.
 _CORPUS_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
+# How the headers begin by which a proxy tells that a request came through it.
+_PASSED_ON: Final = ("forwarded", "x-forwarded", "x-real-ip", "x-client-ip", "via")
 
 
 @dataclass(frozen=True)
@@ -65,8 +72,9 @@ def shows_everyone() -> bool:
 def allows_changes(name: str) -> bool:
     """Say whether this session may change the corpus *name* on disk; a link is never changed.
 
-    Unless the operator said so, only a browser on this machine may, at a server that listens to no
-    other: not through a proxy either, since a browser says which host it is at.
+    Unless the operator said so, only this server's own page in a browser on this machine may, where
+    the server listens to no other and answers to no other name: a proxy needs a name, or tells that
+    it passed something on. A program can still say anything to a proxy that does neither.
     """
     try:
         allowed = read_settings().corpus_changes
@@ -86,9 +94,24 @@ def allows_reviews() -> bool:
 
 
 def _from_this_machine() -> bool:
-    """Say whether the server listens to this machine alone and the browser names this machine."""
-    host = urlsplit(st.context.headers.get("Origin", "")).hostname
-    return _is_loopback(st.get_option("server.address")) and _is_loopback(host)
+    """Say whether this server's own page asks, from this machine, which alone it answers.
+
+    Its browser names it, the server answers to no other name, and no proxy tells that it passed
+    something on.
+    """
+    headers = st.context.headers
+    origin = urlsplit(headers.get("Origin", ""))
+    names = st.get_option("server.allowedHosts")
+    return (
+        _is_loopback(st.get_option("server.address"))
+        and bool(names)
+        and all(map(_is_loopback, names))
+        and bool(st.get_option("server.enableCORS"))
+        and not st.get_option("server.corsAllowedOrigins")
+        and not any(name.lower().startswith(_PASSED_ON) for name in headers)
+        and _is_loopback(origin.hostname)
+        and origin.netloc == headers.get("Host")  # a page of another port is another one
+    )
 
 
 def _is_loopback(host: str | None) -> bool:
@@ -118,7 +141,7 @@ def open_corpus(name: str) -> LocalIndex:
         raise CorpusError(f"there is no corpus {name!r} here: ingest it, or choose another")
     directory = indexes_home() / name
     with st.spinner(tr("Opening the corpus")):
-        return _opened(str(directory), _newest_change(directory))
+        return _opened(str(directory), index_state(directory))
 
 
 def policies_on_offer() -> tuple[str, ...]:
@@ -135,14 +158,5 @@ def policy_called(name: str) -> Policy:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _opened(directory: str, changed: int) -> LocalIndex:  # noqa: ARG001  # part of the cache key
+def _opened(directory: str, state: object) -> LocalIndex:  # noqa: ARG001  # part of the cache key
     return open_index(Path(directory), shared().services)
-
-
-def _newest_change(directory: Path) -> int:
-    """Return when anything in *directory* last changed, in ns: a re-ingest opens it afresh."""
-    times = [0]
-    for path in (directory, *directory.iterdir()):
-        with suppress(OSError):  # a writer may have removed it since
-            times.append(path.lstat().st_mtime_ns)
-    return max(times)

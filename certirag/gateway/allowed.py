@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-from certirag.bootstrap import open_index
+from certirag.bootstrap import index_state, open_index
 from certirag.gateway.refusals import Refused
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Corpora:
     def __init__(self, home: Path, services: Services) -> None:
         self._home, self._services = home, services
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, int, frozenset[str] | None], Allowed] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, object, frozenset[str] | None], Allowed] = OrderedDict()
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the corpora, in order."""
@@ -59,16 +59,16 @@ class Corpora:
             raise Refused("NOT_FOR_THIS_KEY")
         name = self._named(corpus, caller)
         directory = self._home / name
-        changed = max(p.stat().st_mtime_ns for p in (directory, *directory.iterdir()))
+        state = index_state(directory)
         with self._lock:
-            whole = self._of(name, directory, changed, None)
+            whole = self._of(name, directory, state, None)
             there = [source for source, _ in whole.sources]
             may = _paths(caller.sources, there) if caller.sources else set(there)
             wanted = [_paths([one], there) & may for one in asked]
             usable = frozenset().union(*wanted) if asked else frozenset(may)
             if not usable or not all(wanted):
                 raise Refused("SOURCE_NOT_ALLOWED")
-            return whole if usable == set(there) else self._of(name, directory, changed, usable)
+            return whole if usable == set(there) else self._of(name, directory, state, usable)
 
     def _named(self, corpus: str | None, caller: Caller) -> str:
         names = [n for n in self.names() if not caller.corpora or n in caller.corpora]
@@ -80,8 +80,10 @@ class Corpora:
             raise Refused("UNKNOWN_CORPUS")
         return corpus
 
-    def _of(self, name: str, directory: Path, changed: int, only: frozenset[str] | None) -> Allowed:
-        key = (name, changed, only)
+    def _of(
+        self, name: str, directory: Path, state: object, only: frozenset[str] | None
+    ) -> Allowed:
+        key = (name, state, only)
         if key not in self._kept:
             index = open_index(directory, self._services)
             if only is not None:

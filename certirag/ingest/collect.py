@@ -67,6 +67,7 @@ class Corpus:
 class _Candidate:
     path: str
     file: Path
+    root: Path  # the folder that was given, or holds the file that was: the way there is as named
 
 
 def collect(paths: Sequence[Path], *, limits: Limits) -> Iterator[CollectedFile | Skipped]:
@@ -190,7 +191,7 @@ def _candidates(paths: Sequence[Path]) -> Iterator[_Candidate | Skipped]:
                 yield Skipped(path, f"{printable(path)}: given more than once; it is read once")
             else:
                 taken.add(path)
-                yield _Candidate(path, found.file)
+                yield _Candidate(path, found.file, found.root)
 
 
 def _below(given: Path) -> Iterator[_Candidate | Skipped]:
@@ -203,7 +204,8 @@ def _below(given: Path) -> Iterator[_Candidate | Skipped]:
     if folder:
         yield from _in_folder(given, given)
     else:
-        yield _Candidate(name, given.resolve())
+        file = given.resolve()
+        yield _Candidate(name, file, file.parent)
 
 
 def _in_folder(folder: Path, root: Path) -> Iterator[_Candidate | Skipped]:
@@ -224,15 +226,14 @@ def _in_folder(folder: Path, root: Path) -> Iterator[_Candidate | Skipped]:
         elif entry.is_dir():
             yield from _in_folder(entry, root)
         else:
-            yield _Candidate(path, entry)
+            yield _Candidate(path, entry, root)
 
 
 def _read(candidate: _Candidate, limits: Limits) -> CollectedFile | Skipped:
     """Read one file; it is opened once, so that it cannot become a link or pipe in between."""
     path, shown = candidate.path, printable(candidate.path)
     try:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        with os.fdopen(os.open(candidate.file, flags), "rb") as file:
+        with os.fdopen(_opened(candidate), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 return Skipped(path, f"{shown}: no regular file; give a document")
@@ -245,6 +246,24 @@ def _read(candidate: _Candidate, limits: Limits) -> CollectedFile | Skipped:
             return CollectedFile(path, file.read(limits.max_bytes + 1))
     except OSError as error:
         return Skipped(path, f"{shown}: {_problem(error)}; allow reading it")
+
+
+def _opened(candidate: _Candidate) -> int:
+    """Open the file, where no folder below its root has become a link since it was listed."""
+    no_link = getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_RDONLY | no_link | getattr(os, "O_NONBLOCK", 0)
+    if os.open not in os.supports_dir_fd:  # Windows
+        return os.open(candidate.file, flags)
+    pass_through = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
+    *folders, name = candidate.file.relative_to(candidate.root).parts
+    at = os.open(candidate.root, pass_through)
+    try:
+        for folder in folders:
+            above, at = at, os.open(folder, pass_through | no_link, dir_fd=at)
+            os.close(above)
+        return os.open(name, flags, dir_fd=at)
+    finally:
+        os.close(at)
 
 
 def _problem(error: OSError) -> str:

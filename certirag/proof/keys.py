@@ -122,6 +122,19 @@ def trusted_keys(home: Path) -> Mapping[str, Ed25519PublicKey]:
     return KeyRing(trust.ring(), trust, keys) if trust else keys
 
 
+def own_keys(
+    key: Ed25519PrivateKey, trusted: Mapping[str, Ed25519PublicKey]
+) -> Mapping[str, Ed25519PublicKey]:
+    """Return the public keys of *trusted* that the home of *key* itself signs or signed with.
+
+    Another home whose key a person put into ``keys/trusted`` is believed, and never obeyed.
+    """
+    own = {key_id(key.public_key()): key.public_key()}
+    if isinstance(trusted, KeyRing):
+        own |= {keyid: trusted[keyid] for keyid in trusted if not trusted.is_outright(keyid)}
+    return own
+
+
 def read_trust(home: Path) -> Trust | None:
     """Return what ``keys/trust.json`` says under the root key of *home*, None without the file."""
     path = home / "keys" / TRUST_FILE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,9 +11,11 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from builders import hostile_strings
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from index_cases import files
 
 from certirag.adapters.index import index_store
@@ -29,8 +32,13 @@ from certirag.bootstrap import (
 )
 from certirag.cli.main import main
 from certirag.errors import CertiRAGError, CorpusError, InputError
+from certirag.gateway.access import ANYONE
+from certirag.gateway.allowed import Corpora
 from certirag.ingest.collect import Watch
+from certirag.proof.envelope import key_id, raw_public_key
+from certirag.proof.trust import KeyRing, Trust, TrustedKey
 from certirag.settings import read_settings
+from ui import services as ui_services
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAVE = "# Leave\n\nStaff get 27 days of leave a year. Leave is asked for in writing.\n"
@@ -96,6 +104,30 @@ def test_a_removed_document_is_gone_and_its_answers_still_check(
     assert change(index, services, "reread").documents == 2, "its file was left where it was"
 
 
+@pytest.mark.parametrize("way", ["page", "gateway"])
+def test_what_was_removed_is_asked_no_more_whatever_the_times_say(
+    sources: Path, services: Services, tmp_path: Path, monkeypatch, way: str
+) -> None:
+    """An entry of the folder from the future, as a backup can have it, hides no later change."""
+    index = tmp_path / "indexes" / "garden"
+    ingest_paths([sources], index, services, lambda *_: None)
+    ahead = time.time() + 86_400
+    (index / "notes.txt").touch()
+    os.utime(index / "notes.txt", (ahead, ahead))
+    monkeypatch.setattr(ui_services, "indexes_home", lambda: tmp_path / "indexes")
+    monkeypatch.setattr(ui_services, "shared", lambda: SimpleNamespace(services=services))
+    corpora = Corpora(tmp_path / "indexes", services)
+
+    def asked() -> list[str]:
+        if way == "page":
+            return [d.path for d in ui_services.open_corpus("garden").documents]
+        return [path for path, _ in corpora.allowed("garden", (), ANYONE).sources]
+
+    assert asked() == ["leave.md", "pay.md"]
+    change(index, services, "remove", "leave.md")
+    assert asked() == ["pay.md"]
+
+
 def test_the_last_document_can_go_too(index: Path, services: Services) -> None:
     """What is left is an index that finds nothing."""
     change(index, services, "remove", "leave.md")
@@ -158,6 +190,37 @@ def test_only_what_this_home_signed_is_changed(
         with pytest.raises(CorpusError, match="not made here"):
             change(index, willing, what, *given)
     assert files(index) == before
+
+
+def test_whom_this_home_trusts_names_no_files_to_it(
+    index: Path, sources: Path, services: Services, tmp_path: Path
+) -> None:
+    """An index of a trusted home is asked; which paths of this machine to read is not its to say."""
+    willing = replace(services.settings, home=tmp_path / "other")
+    build_services(willing)
+    pinned = willing.home / "keys" / "trusted"
+    pinned.mkdir()
+    shutil.copy(services.settings.home / "keys" / "signing.pub", pinned / "friend.pub")
+    trusting = build_services(willing)
+    assert not open_index(index, trusting).foreign
+    (sources / "leave.md").write_text("What this machine alone should know.", "utf-8")
+    before = files(index)
+    for what, given in (("remove", ("leave.md",)), ("reread", ()), ("reread", ("leave.md",))):
+        with pytest.raises(CorpusError, match="not made here"):
+            change(index, trusting, what, *given)
+    assert files(index) == before
+
+
+def test_what_a_former_key_signed_is_changed_still(
+    index: Path, services: Services, tmp_path: Path
+) -> None:
+    """A home that took another key is the same home."""
+    key = Ed25519PrivateKey.generate()
+    keys = [one.public_key() for one in (services.key, key)]
+    entries = tuple(TrustedKey(key_id(k), raw_public_key(k).hex(), 0, None, "") for k in keys)
+    trust = Trust(1, 1, "here", entries)
+    later = replace(services, key=key, trusted=KeyRing(trust.ring(), trust))
+    assert change(index, later, "remove", "leave.md").documents == 1
 
 
 def test_an_index_of_unknown_sources_says_so(index: Path, services: Services) -> None:
@@ -259,6 +322,41 @@ def test_a_document_removed_meanwhile_does_not_come_back(index: Path, services: 
     with pytest.raises(InputError, match="no such document"):
         change(index, services, "reread", "leave.md", watch=Watch(progress=meanwhile))
     assert paths_of(index, services) == ["pay.md"]
+
+
+def test_the_folder_that_was_read_is_the_one_that_is_read_again(
+    services: Services, tmp_path: Path, monkeypatch
+) -> None:
+    """`..` after a link is above where the link leads, not above where it lies."""
+    for folder, text in (("far/docs", LEAVE), ("docs", "Nobody was to read this.")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "leave.md").write_text(text, "utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "docs")
+    monkeypatch.chdir(tmp_path)
+    index = tmp_path / "index"
+    ingest_paths([Path("link/../docs")], index, services, lambda *_: None)
+    assert not change(index, services, "reread").written
+    assert open_index(index, services).documents[0].sha256 == digest_of(LEAVE.encode())
+
+
+@pytest.mark.parametrize("given", [(), ("leave.md",)], ids=["all", "one"])
+def test_an_older_reading_does_not_replace_a_newer_one(
+    index: Path, sources: Path, services: Services, given: tuple[str, ...]
+) -> None:
+    """Who began earlier and ends later read the file as it no longer is: that is refused."""
+    (sources / "leave.md").write_text(LEAVE.replace("27", "28"), "utf-8")
+
+    def meanwhile(line: str, done: int, total: int) -> None:
+        if done == total and line.startswith("Read "):
+            (sources / "leave.md").write_text(LEAVE.replace("27", "29"), "utf-8")
+            change(index, services, "reread", "leave.md")
+
+    with pytest.raises(CorpusError, match="was changed while this was read: run it again"):
+        change(index, services, "reread", *given, watch=Watch(progress=meanwhile))
+    leave = open_index(index, services).documents[0]
+    assert leave.sha256 == digest_of((sources / "leave.md").read_bytes())
+    assert len(leave.versions) == 1
+    assert not change(index, services, "reread", *given).written
 
 
 KILLED = """

@@ -12,6 +12,7 @@ import pytest
 import streamlit as st
 from builders import hostile_strings
 from page_stage import corpus_index, html_of
+from streamlit.runtime.context import StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
 from certirag.adapters.index.index_format import Version
@@ -90,6 +91,35 @@ def test_deleting_asks_first_and_names_the_document(open_page, writer) -> None:
     at.run()
     assert len(writer.asked) == 2
     assert "was deleted" not in html_of(at)
+
+
+@pytest.mark.parametrize("why", ["another took it away", "it cannot be opened"])
+def test_what_was_asked_is_done_at_once_or_never(open_page, writer, monkeypatch, why) -> None:
+    """A document that comes back later is not deleted by the click of before; its failure is told."""
+    from ui import services
+
+    with_it, without_it = corpus_index(), corpus_index()
+    with_it.sources = without_it.sources = ("/somewhere",)
+    without_it.documents = ()
+    at = open_page("corpus")
+    at.button(key="delete-1").click().run()
+    writer.error = CorpusError("there is no such document in this corpus")
+
+    def closed(_name: str) -> object:
+        raise CorpusError("damaged")
+
+    gone = {"another took it away": lambda _name: without_it, "it cannot be opened": closed}
+    monkeypatch.setattr(services, "open_corpus", gone[why])
+    at.button(key="confirm-1").click().run()
+    assert not at.exception
+    said = "Nothing was changed. there is no such document in this corpus"
+    assert (said in html_of(at)) == (why == "another took it away")
+    asked = list(writer.asked)
+    monkeypatch.setattr(services, "open_corpus", lambda _name: with_it)
+    at.run()
+    assert "Delete document 1" in buttons(at)
+    assert writer.asked == asked
+    assert "Nothing was changed" not in html_of(at)
 
 
 def test_one_document_or_all_are_read_again(open_page, writer) -> None:
@@ -172,41 +202,76 @@ def test_without_leave_nothing_on_disk_is_changed(
     assert buttons(at) == set()
 
 
-@pytest.mark.parametrize(
-    ("address", "origin", "may"),
-    [
-        ("127.0.0.1", "http://127.0.0.1:8501", True),
-        ("localhost", "http://localhost:8501", True),
-        ("::1", "http://[::1]:8501", True),
-        ("127.0.0.1", "https://docs.example", False),
-        ("127.0.0.1", "http://127.0.0.1.example", False),
-        ("127.0.0.1", "http://localhost@evil.example", False),
-        ("127.0.0.1", "null", False),
-        ("127.0.0.1", "", False),
-        ("0.0.0.0", "http://127.0.0.1:8501", False),  # noqa: S104  # it is refused
-        ("", "http://127.0.0.1:8501", False),
-        (None, "http://127.0.0.1:8501", False),
-        ("192.168.1.7", "http://192.168.1.7:8501", False),
-    ],
-)
-def test_unsaid_only_a_browser_on_this_machine_may(
-    stage, monkeypatch, address, origin, may
-) -> None:
-    """The server listens to this machine alone, and the browser is at this machine's own address."""
+AT_HOME = {"Origin": "http://127.0.0.1:8501", "Host": "127.0.0.1:8501"}
+OURS = {
+    "server.address": "127.0.0.1",
+    "server.allowedHosts": ["localhost", "127.0.0.1", "::1"],
+    "server.enableCORS": True,
+    "server.corsAllowedOrigins": [],
+}
+
+
+def may_change_at(monkeypatch, headers: dict[str, str], options: dict[str, object]) -> bool:
+    """Say whether a browser that sends *headers* may change a corpus of a server of *options*."""
     from ui import services
 
     monkeypatch.delenv("CERTIRAG_CORPUS_CHANGES", raising=False)
-    headers = {"Origin": origin} if origin else {}
-    monkeypatch.setattr(
-        services,
-        "st",
-        SimpleNamespace(
-            context=SimpleNamespace(headers=headers),
-            get_option=lambda name: {"server.address": address}[name],
-        ),
+    at = SimpleNamespace(
+        context=SimpleNamespace(headers=StreamlitHeaders(headers.items())),
+        get_option=options.__getitem__,
     )
-    assert services.allows_changes("policy") is may
+    monkeypatch.setattr(services, "st", at)
     assert not services.allows_changes("elsewhere")
+    return services.allows_changes("policy")
+
+
+@pytest.mark.parametrize(
+    ("address", "origin", "host", "may"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8501", "127.0.0.1:8501", True),
+        ("localhost", "http://localhost:8501", "localhost:8501", True),
+        ("::1", "http://[::1]:8501", "[::1]:8501", True),
+        ("127.0.0.1", "http://localhost:3000", "127.0.0.1:8501", False),
+        ("127.0.0.1", "http://127.0.0.1:3000", "127.0.0.1:8501", False),
+        ("127.0.0.1", "http://127.0.0.1:8501", "docs.example", False),
+        ("127.0.0.1", "https://docs.example", "docs.example", False),
+        ("127.0.0.1", "http://127.0.0.1.example", "127.0.0.1.example", False),
+        ("127.0.0.1", "http://localhost@evil.example", "localhost@evil.example", False),
+        ("127.0.0.1", "null", "null", False),
+        ("127.0.0.1", "", "127.0.0.1:8501", False),
+        ("0.0.0.0", "http://127.0.0.1:8501", "127.0.0.1:8501", False),  # noqa: S104  # it is refused
+        ("", "http://127.0.0.1:8501", "127.0.0.1:8501", False),
+        (None, "http://127.0.0.1:8501", "127.0.0.1:8501", False),
+        ("192.168.1.7", "http://192.168.1.7:8501", "192.168.1.7:8501", False),
+    ],
+)
+def test_unsaid_only_our_page_on_this_machine_may(
+    stage, monkeypatch, address, origin, host, may
+) -> None:
+    """The server listens to this machine alone, and its own page is open at its own address."""
+    headers = {"Host": host} | ({"Origin": origin} if origin else {})
+    assert may_change_at(monkeypatch, headers, OURS | {"server.address": address}) is may
+
+
+@pytest.mark.parametrize(
+    ("headers", "options"),
+    [
+        ({"X-Forwarded-For": "127.0.0.1"}, {}),
+        ({"x-forwarded-host": "docs.example"}, {}),
+        ({"Forwarded": "for=203.0.113.9"}, {}),
+        ({"X-Real-IP": "203.0.113.9"}, {}),
+        ({"Via": "1.1 docs"}, {}),
+        ({}, {"server.allowedHosts": ["localhost", "docs.example"]}),
+        ({}, {"server.allowedHosts": ["*"]}),
+        ({}, {"server.allowedHosts": []}),
+        ({}, {"server.enableCORS": False}),
+        ({}, {"server.corsAllowedOrigins": ["https://docs.example"]}),
+    ],
+)
+def test_behind_a_proxy_nobody_may_whatever_is_said(stage, monkeypatch, headers, options) -> None:
+    """No browser writes an origin that is not its own, but other programs do."""
+    assert may_change_at(monkeypatch, AT_HOME, OURS)
+    assert not may_change_at(monkeypatch, AT_HOME | headers, OURS | options)
 
 
 @pytest.mark.parametrize(("_name", "text"), hostile_strings()[::6])

@@ -90,6 +90,24 @@ def test_a_corpus_reads_what_it_can(folder: Path) -> None:
     assert corpus == read_corpus([folder], limits=LIMITS, read=read)
 
 
+def test_a_folder_that_becomes_a_link_before_it_is_read_is_not_followed(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Files are listed first and read one by one: what was no link then may be one by now."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "c.txt").write_text("The password is swordfish.")
+
+    def swap(line: str, done: int, _total: int) -> None:
+        if line.startswith("Reading") and done == 0:
+            (folder / "sub").rename(folder / "before")
+            (folder / "sub").symlink_to(outside)
+
+    corpus = read_corpus([folder], limits=LIMITS, read=read, watch=Watch(swap))
+    assert [document.path for document in corpus.documents] == ["a.md", "b.txt"]
+    assert "swordfish" not in str(corpus)
+    assert "not a directory" in {item.path: item.reason for item in corpus.skipped}["sub/c.txt"]
+
+
 def test_paths_that_are_missing_or_given_twice(folder: Path) -> None:
     """A missing path is skipped; a file given by itself and in its folder is read once."""
     corpus = read_corpus(

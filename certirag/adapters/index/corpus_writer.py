@@ -21,7 +21,6 @@ from certirag.adapters.index.index_format import (
 )
 from certirag.adapters.index.index_store import (
     IngestReport,
-    foreign,
     merge,
     stored_corpus,
     without,
@@ -33,13 +32,15 @@ from certirag.ingest.apart import ReadingProcess
 from certirag.ingest.collect import Corpus, Watch, read_corpus
 from certirag.ingest.extract import printable
 from certirag.ports import Embedder
+from certirag.proof.keys import own_keys
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusWriter:
     """Changes the corpus in *directory*; what it writes is signed with *key*.
 
-    What *watch* raises breaks a change off.
+    Only an index that the home itself signed is changed, with *key* or a former one of *trusted*:
+    it names the files that are opened. What *watch* raises breaks a change off.
     """
 
     directory: Path
@@ -55,17 +56,14 @@ class CorpusWriter:
 
         Raises InputError when none of it can be evidence: an empty index answers nothing.
         """
-        corpus = self._read(paths)
-        if not corpus.documents:
-            detail = corpus.skipped[0].reason if corpus.skipped else "there are no files"
-            raise InputError(f"nothing to ingest in {', '.join(map(str, paths))}: {detail}")
-        return self._write(replace(stored_corpus(corpus), sources=_sources(paths)))
+        return self._write(self._all_of(paths))
 
     def reread(self, document: str = "") -> IngestReport:
         """Read the document at that path again, or without one all of it, from where it came.
 
         Raises InputError when it is not there any more, or cannot be read as it is now, and
-        CorpusError when this home did not sign the index or it does not say where it came from.
+        CorpusError when this home did not sign the index, it does not say where it came from, or
+        another one changed it meanwhile: what was read here may be older than what is there.
         """
         old = self._trusted_corpus()
         paths = [Path(source) for source in old.sources]
@@ -75,8 +73,9 @@ class CorpusWriter:
                 f"run certirag ingest PATH --index {self.directory}"
             )
         if not document:
-            return self.ingest(paths)
-        _document(old, document)
+            everything = self._all_of(paths)
+            return self._write(lambda now: self._unchanged(old, now, everything))
+        before = _document(old, document)
         corpus = self._read(paths, only=document)
         if not corpus.documents:
             gone = f"{printable(document)}: it is no longer where it was read"
@@ -84,7 +83,7 @@ class CorpusWriter:
         new = stored_corpus(corpus)
 
         def replaced(now: StoredCorpus) -> StoredCorpus:
-            _document(now, document)  # another one may have removed it meanwhile
+            self._unchanged(before, _document(now, document), new)
             for other in now.documents:
                 if other.path != document and other.sha256 == new.documents[0].sha256:
                     raise InputError(
@@ -105,14 +104,32 @@ class CorpusWriter:
 
         return self._write(rest)
 
+    def _all_of(self, paths: Sequence[Path]) -> StoredCorpus:
+        corpus = self._read(paths)
+        if not corpus.documents:
+            detail = corpus.skipped[0].reason if corpus.skipped else "there are no files"
+            raise InputError(f"nothing to ingest in {', '.join(map(str, paths))}: {detail}")
+        return replace(stored_corpus(corpus), sources=_sources(paths))
+
+    def _unchanged(self, before: object, now: object, new: StoredCorpus) -> StoredCorpus:
+        """Return *new*, which was read when there was *before*, if that is there *now*."""
+        if now != before:
+            raise CorpusError(
+                f"the index in {self.directory} was changed while this was read: run it again"
+            )
+        return new
+
     def _read(self, paths: Sequence[Path], *, only: str = "") -> Corpus:
         read = keeping(self.read, self.directory)
         return read_corpus(paths, limits=self.read.limits, read=read, watch=self.watch, only=only)
 
     def _trusted_corpus(self) -> StoredCorpus:
-        generation = read_generation(self.directory, self.trusted)
+        generation = read_generation(self.directory, own_keys(self.key, self.trusted))
         if not generation.signed:
-            raise CorpusError(foreign(self.directory))
+            raise CorpusError(
+                f"the index in {self.directory} was not made here, or was changed since: only the "
+                "home that made it can change it; run certirag ingest to make one here"
+            )
         return generation.corpus
 
     def _write(self, corpus: StoredCorpus | Callable[[StoredCorpus], StoredCorpus]) -> IngestReport:
@@ -123,7 +140,7 @@ class CorpusWriter:
             self.watch.progress,
             read_on=self.now().astimezone(UTC).isoformat(timespec="seconds"),
             key=self.key,
-            trusted=self.trusted,
+            trusted=own_keys(self.key, self.trusted),
         )
         return IngestReport(
             index=self.directory,
@@ -144,5 +161,6 @@ def _document(corpus: StoredCorpus, path: str) -> DocumentRecord:
 
 def _sources(paths: Sequence[Path]) -> tuple[str, ...]:
     """Return *paths* as an index remembers them; none if one of them could not be written down."""
-    texts = tuple(os.path.abspath(path) for path in paths)  # noqa: PTH100  # links stay as named
+    # Links and `..` stay as named: without them it is another folder where one follows the other.
+    texts = tuple(str(path.absolute()) for path in paths)
     return texts if all(os.fsencode(t).decode("utf-8", "replace") == t for t in texts) else ()

@@ -15,6 +15,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -162,6 +163,19 @@ def read_generation(directory: Path, trusted: Trusted | None = None) -> Generati
             if newer == name:
                 raise
             name = newer
+
+
+def index_state(directory: Path) -> tuple[tuple[str, int], ...]:
+    """Return what differs after each write of the index in *directory*: names and times in ns.
+
+    All of them: the newest time says nothing where one lies ahead, after a restored backup or a
+    clock that was set back, and what was deleted would go on being asked.
+    """
+    state = []
+    for path in sorted((directory, *directory.iterdir())):
+        with suppress(OSError):  # a writer may have removed it since
+            state.append((path.name, path.lstat().st_mtime_ns))
+    return tuple(state)
 
 
 def _current(directory: Path) -> str:
