@@ -16,11 +16,14 @@ def add_gateway(commands: Commands) -> None:
     """Add ``serve`` and ``serve-key``."""
     serving = commands.add_parser("serve", help="serve the HTTP gateway")
     serving.add_argument("--host", default="127.0.0.1", metavar="H")
-    serving.add_argument("--port", type=whole(1, 65535), default=3000, metavar="P")
+    serving.add_argument("--port", type=whole(0, 65535), default=3000, metavar="P")
     serving.add_argument(
         "--profile", default="casual", metavar="NAME", help="every request's floor"
     )
     serving.add_argument("--waiting", type=whole(0, 1000), default=16, metavar="N")
+    serving.add_argument(
+        "--workers", type=whole(1, 64), default=1, metavar="N", help="processes that answer"
+    )
     serving.set_defaults(run="serve_commands:serve")
     keys = commands.add_parser("serve-key", help="keys by which the gateway is asked")
     acts = keys.add_subparsers(required=True, metavar="COMMAND")

@@ -14,7 +14,6 @@ from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from certirag.gateway.access import KeyRecord
+    from certirag.gateway.measures import Measures
 
 T = TypeVar("T")
 MAX_BODY: Final = 1_000_000  # bytes
@@ -88,8 +88,7 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    measures = _Measures()
-    app.state.keys, app.state.limit = keys, RateLimit(time.monotonic)
+    app.state.keys, app.state.limit = keys, RateLimit(time.monotonic, gate.together)
     asks: dict[str, Any] = {"responses": _DOCUMENTED, "dependencies": [Depends(_require_json)]}
 
     @app.post("/v1/answer", **asks)
@@ -163,10 +162,10 @@ def gateway_app(gate: Gate, keys: tuple[KeyRecord, ...] | None) -> FastAPI:
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics(_by: By) -> Response:
-        return Response(generate_latest(measures.registry), media_type=CONTENT_TYPE_LATEST)
+        return Response(gate.measures.page(), media_type=CONTENT_TYPE_LATEST)
 
     _say_errors(app)
-    app.add_middleware(_Bounded, measures=measures)
+    app.add_middleware(_Bounded, measures=gate.measures)
     return app
 
 
@@ -238,30 +237,10 @@ def _say_errors(app: FastAPI) -> None:
         return await refused(request, found)
 
 
-class _Measures:
-    """What is counted for Prometheus; no question, answer or name of a document is among it."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "certirag_requests_total",
-            "Requests by path, status and refusal code.",
-            ("path", "status", "code"),
-            registry=self.registry,
-        )
-        self.seconds = Histogram(
-            "certirag_request_seconds",
-            "Seconds from request to response.",
-            ("path",),
-            buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32),
-            registry=self.registry,
-        )
-
-
 class _Bounded:
     """ASGI middleware: a request's id, the bound on its body, and what is counted of it."""
 
-    def __init__(self, app: ASGIApp, measures: _Measures) -> None:
+    def __init__(self, app: ASGIApp, measures: Measures) -> None:
         self._app, self._measures = app, measures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -29,8 +28,10 @@ from certirag.errors import (
     VerifierError,
 )
 from certirag.gateway.allowed import Allowed, Corpora
+from certirag.gateway.measures import Measures
 from certirag.gateway.profiles import Profile, load_profile
 from certirag.gateway.refusals import Code, Refused
+from certirag.gateway.together import Together
 from certirag.gateway.wire import AnswerResponse, CitationOut, ClaimOut, SourceOut
 from certirag.render import Mode, Presentation, present
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 _LOOKED: Final = 0.5  # seconds between two looks at whether anybody still waits
 # Rules that fail where a measurement failed, and not where the documents say otherwise.
 _UNMEASURED: Final = frozenset({"sound_measurement", "isolated"})
-_REMEMBERED: Final = 10_000  # answers whose certificate a caller may fetch
 # What the record says of an answer as a whole, as the gateway's code.
 _CODES: Final[dict[str, Code]] = {
     "CONTRADICTED": "CONTRADICTED",
@@ -75,13 +75,21 @@ class Gate:
     """Answers one request at a time with the models; *waiting* others may wait, more are refused."""
 
     def __init__(
-        self, services: Services, corpora: Corpora, profile: Profile, waiting: int
+        self,
+        services: Services,
+        corpora: Corpora,
+        profile: Profile,
+        waiting: int,
+        together: Together | None = None,
     ) -> None:
-        self.services, self.corpora, self.profile = services, corpora, profile
+        self.measures, self.together = Measures(), together or Together()
+        self.services = replace(services, stage=self.measures.around(services.stage))
+        self.corpora, self.profile = corpora, profile
+        corpora.index_found = self.measures.index_found
+        self.measures.room.set(waiting + 1)
         self._models = threading.Lock()
         self._places = threading.Semaphore(waiting + 1)
         self.threads = CapacityLimiter(waiting + 2)  # one more than places: to refuse in
-        self._given: OrderedDict[str, str] = OrderedDict()  # trace id → caller
 
     def asked(
         self,
@@ -113,15 +121,15 @@ class Gate:
 
         with self._turn(gone):
             answer = self._signed(asked, progress)
-            self._given[answer.trace_id] = caller.name
-            while len(self._given) > _REMEMBERED:
-                self._given.popitem(last=False)
-        return present(
+            self.together.give(answer.trace_id, caller.name)
+        shown = present(
             answer.export,
             Mode.STRICT,
             trusted=self.services.trusted,
             floor=asked.profile.policy.meet(self.services.policy),
         )
+        self.measures.answered(shown)
+        return shown
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -129,15 +137,17 @@ class Gate:
         if not self._places.acquire(blocking=False):
             raise Refused("OVERLOADED", headers={"Retry-After": "2"})
         try:
-            yield
+            with self.measures.places.track_inprogress():
+                yield
         finally:
             self._places.release()
 
     @contextmanager
     def _turn(self, gone: Gone) -> Iterator[None]:
         """Wait for the models, and no longer than anybody waits for the answer."""
-        while not self._models.acquire(timeout=_LOOKED):
-            still_there(gone)
+        with self.services.stage("turn"):
+            while not self._models.acquire(timeout=_LOOKED):
+                still_there(gone)
         try:
             yield
         finally:
@@ -168,7 +178,7 @@ class Gate:
 
         An answer holds passages of its sources, which another key may not be allowed.
         """
-        if self._given.get(trace_id) != caller.name:
+        if not self.together.was_given(trace_id, caller.name):
             raise Refused("UNKNOWN_ANSWER")
         try:
             found: dict[str, Any] = json.loads(export_again(self.services.audit_log, trace_id))

@@ -287,6 +287,24 @@ def test_probes_and_metrics(served: Served) -> None:
     metrics = client.get("/metrics").text
     assert 'certirag_requests_total{code="",path="/v1/answer",status="200"} 1.0' in metrics
     assert "mileage" not in metrics
+    for line in (
+        'certirag_answers_total{decision="ACCEPT",reason="ALL_VERIFIED"} 1.0',
+        'certirag_claims_total{state="verified"} 1.0',
+        'certirag_claims_total{state="contradicted"} 0.0',
+        'certirag_stage_seconds_count{stage="turn"} 1.0',
+        'certirag_stage_seconds_count{stage="verify"} 1.0',
+        'certirag_indexes_total{found="opened"} 1.0',
+        "certirag_places_taken 0.0",
+        "certirag_places 17.0",
+    ):
+        assert line in metrics
+    pairs = re.search(r"^certirag_verifier_pairs_total (\d+)", metrics, re.MULTILINE)
+    assert pairs is not None
+    assert int(pairs[1]) > 0
+    client.post("/v1/answer", json={"question": "Who will win the 2028 election?", "corpus": "tax"})
+    after = client.get("/metrics").text
+    assert 'certirag_indexes_total{found="open"} 1.0' in after
+    assert re.search(r'^certirag_answers_total\{decision="REJECT",', after, re.MULTILINE)
 
 
 def test_a_grounded_answer_or_an_abstention(served: Served) -> None:
