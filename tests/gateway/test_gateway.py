@@ -307,6 +307,20 @@ def test_probes_and_metrics(served: Served) -> None:
     assert re.search(r'^certirag_answers_total\{decision="REJECT",', after, re.MULTILINE)
 
 
+def test_the_runbook_names_what_is_counted(served: Served) -> None:
+    """Each metric, path and code of its table and its alerts is one that the gateway has."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "runbook.md").read_text("utf-8")
+    client = served.client()
+    client.post("/v1/answer", json=TAX)
+    there = set(re.findall(r"^(certirag_\w+)", client.get("/metrics").text, re.MULTILINE))
+    there |= {name.removesuffix("_bucket") for name in there}
+    told = set(re.findall(r"\bcertirag_(?!app|owner)[a-z_]+", page))
+    assert len(told) >= 8
+    assert told <= there
+    codes = set(re.findall(r'code=~?"([A-Z_|]+)"', page))
+    assert {code for group in codes for code in group.split("|")} <= set(CODES)
+
+
 def test_a_grounded_answer_or_an_abstention(served: Served) -> None:
     """RFC-0004 §4.2: an abstention is an answer of the same shape, without claims."""
     client = served.client()
