@@ -36,12 +36,9 @@ Role = Literal["claim", "question", "lead", "note", "reason", "passage", "record
 
 STYLE: Final = Path(__file__).resolve().parent.parent / "assets" / "style.css"
 # Streamlit sets the colour scheme on the page and not on its dialogs, which lie outside it.
-SCHEMES: Final = {
-    "light": "<style>.stDialog { color-scheme: light; }</style>",
-    "dark": "<style>.stDialog { color-scheme: dark; }</style>",
-}
-# A text that goes on for longer is cut off in view and says so: many newlines must not push
-# what we say ourselves off the page.
+_SCHEME: Final = "<style>.stDialog { color-scheme: light; }</style>"
+SCHEMES: Final = {"light": _SCHEME, "dark": _SCHEME.replace("light", "dark")}
+# A longer text is cut off in view and says so: it must not push what we say off the page.
 MAX_LINES: Final = 40
 MAX_LABEL: Final = 120
 COPY_HEIGHT: Final = 320  # pixels

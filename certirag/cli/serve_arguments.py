@@ -16,11 +16,14 @@ def add_gateway(commands: Commands) -> None:
     """Add ``serve``, ``mcp``, ``serve-key`` and ``review``."""
     serving = commands.add_parser("serve", help="serve the HTTP gateway")
     serving.add_argument("--host", default="127.0.0.1", metavar="H")
-    serving.add_argument("--port", type=whole(1, 65535), default=3000, metavar="P")
+    serving.add_argument("--port", type=whole(0, 65535), default=3000, metavar="P")
     serving.add_argument(
         "--log-text",
         action="store_true",
         help="log what is asked and answered with each request, not its codes alone",
+    )
+    serving.add_argument(
+        "--workers", type=whole(1, 64), default=1, metavar="N", help="processes that answer"
     )
     serving.set_defaults(run="serve_commands:serve")
     tools = commands.add_parser(

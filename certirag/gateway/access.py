@@ -11,7 +11,6 @@ import json
 import math
 import os
 import secrets
-import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from certirag.errors import InputError
 from certirag.gateway.profiles import load_profile
 from certirag.gateway.refusals import Refused
+from certirag.gateway.together import Together
 from certirag.proof.countersignature import require_reviewer
 
 FILE: Final = "gateway_keys.json"
@@ -140,18 +140,11 @@ def caller_of(authorisation: str, keys: tuple[KeyRecord, ...] | None) -> Caller:
 class RateLimit:
     """A bucket of tokens for each caller: *per_minute* at once, and so many a minute after that."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._left: dict[str, tuple[float, float]] = {}
-        self._lock = threading.Lock()
+    def __init__(self, now: Callable[[], float], together: Together | None = None) -> None:
+        self._now, self._together = now, together or Together()
 
     def take(self, caller: Caller) -> None:
         """Take a token of *caller*; Refused, with the seconds to wait, when there is none."""
-        now, rate = self._now(), caller.per_minute / 60
-        with self._lock:
-            left, at = self._left.get(caller.name, (float(caller.per_minute), now))
-            left = min(caller.per_minute, left + (now - at) * rate)
-            if left < 1:
-                wait = math.ceil((1 - left) / rate)
-                raise Refused("RATE_LIMITED", headers={"Retry-After": str(wait)})
-            self._left[caller.name] = (left - 1, now)
+        wait = self._together.take(caller.name, caller.per_minute, self._now())
+        if wait:
+            raise Refused("RATE_LIMITED", headers={"Retry-After": str(math.ceil(wait))})

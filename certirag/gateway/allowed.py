@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -35,10 +35,14 @@ class Allowed:
 
 
 class Corpora:
-    """The corpora under *home*, opened when first asked for and again when they have changed."""
+    """The corpora under *home*, opened when first asked for and again when they have changed.
+
+    *index_found* is told each time whether the index was open already.
+    """
 
     def __init__(self, home: Path, services: Services) -> None:
         self._home, self._services = home, services
+        self.index_found: Callable[[bool], None] = lambda _kept: None
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, object, frozenset[str] | None], Allowed] = OrderedDict()
 
@@ -84,6 +88,7 @@ class Corpora:
         self, name: str, directory: Path, state: object, only: frozenset[str] | None
     ) -> Allowed:
         key = (name, state, only)
+        self.index_found(key in self._kept)
         if key not in self._kept:
             index = open_index(directory, self._services)
             if only is not None:

@@ -14,7 +14,6 @@ from fastapi import Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.telemetry import TelemetryConfig
-from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
@@ -22,7 +21,7 @@ from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError
 from certirag.gateway import chat, reviews
 from certirag.gateway.access import Caller, RateLimit, caller_of
-from certirag.gateway.around import Around, Measures
+from certirag.gateway.around import Around
 from certirag.gateway.gated import Gate, answer_response, refusal_of
 from certirag.gateway.once import Once
 from certirag.gateway.pack import verification_report
@@ -126,8 +125,7 @@ def gateway_app(
         docs_url=None,
         redoc_url=None,
     )
-    measures = Measures()
-    app.state.keys, app.state.limit = keys, RateLimit(time.monotonic)
+    app.state.keys, app.state.limit = keys, RateLimit(time.monotonic, gate.together)
     once = Once(time.monotonic)
     asks: dict[str, Any] = {"responses": _DOCUMENTED, "dependencies": [Depends(_require_json)]}
 
@@ -205,7 +203,7 @@ def gateway_app(
         return gate.export(by, trace_id)
 
     _add_reviews(app, gate, asks)
-    _add_probes(app, gate, measures)
+    _add_probes(app, gate)
     if handler is not None:
 
         @app.post("/mcp", include_in_schema=False, dependencies=asks["dependencies"])
@@ -214,7 +212,7 @@ def gateway_app(
             return _Handed(handler.handle_request)
 
     _say_errors(app)
-    app.add_middleware(Around, measures=measures, now=gate.services.now, log_text=log_text)
+    app.add_middleware(Around, measures=gate.measures, now=gate.services.now, log_text=log_text)
     return app
 
 
@@ -235,7 +233,7 @@ def _add_reviews(app: FastAPI, gate: Gate, asks: dict[str, Any]) -> None:
         return reviews.decided(gate, by, trace_id, body)
 
 
-def _add_probes(app: FastAPI, gate: Gate, measures: Measures) -> None:
+def _add_probes(app: FastAPI, gate: Gate) -> None:
     @app.get("/livez", include_in_schema=False)
     @app.get("/startupz", include_in_schema=False)
     async def live() -> dict[str, str]:
@@ -250,7 +248,7 @@ def _add_probes(app: FastAPI, gate: Gate, measures: Measures) -> None:
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics(_by: By) -> Response:
-        return Response(generate_latest(measures.registry), media_type=CONTENT_TYPE_LATEST)
+        return Response(gate.measures.page(), media_type=CONTENT_TYPE_LATEST)
 
 
 def _host(request: Request) -> str:
@@ -314,13 +312,13 @@ async def _once(
     """
     request, name, key = asking.request, asking.by.name, asking.key
     if key is None:
-        return await watched(gate, work, request.is_disconnected)
+        return await watched(gate.places, work, request.is_disconnected)
     digest = sha256_hex(f"{request.url.path}\n{body.model_dump_json()}")
     while True:
         turn = once.turn(name, key, digest)
         if turn.first:
             try:
-                given = await watched(gate, work, request.is_disconnected)
+                given = await watched(gate.places, work, request.is_disconnected)
             except BaseException as error:
                 once.settle(name, key, error)
                 raise

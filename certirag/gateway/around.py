@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi.responses import JSONResponse
-from prometheus_client import CollectorRegistry, Counter, Histogram
 from pydantic import BaseModel
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -24,30 +23,12 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from certirag.gateway.metrics import Measures
+
 MAX_BODY: Final = 1_000_000  # bytes
 BODY_SECONDS: Final = 30.0  # between two parts of a body
 REQUESTS: Final = logging.getLogger("certirag.gateway.requests")  # a JSON line each, at INFO
 _LOGGER: Final = logging.getLogger("certirag.gateway")
-
-
-class Measures:
-    """What is counted for Prometheus; no question, answer or name of a document is among it."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "certirag_requests_total",
-            "Requests by path, status and refusal code.",
-            ("path", "status", "code"),
-            registry=self.registry,
-        )
-        self.seconds = Histogram(
-            "certirag_request_seconds",
-            "Seconds from request to response.",
-            ("path",),
-            buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32),
-            registry=self.registry,
-        )
 
 
 class Around:

@@ -7,14 +7,9 @@ key and request; what leaves is text of statements that are Verified there, and 
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
-
-from anyio import CapacityLimiter
 
 from certirag.answers.pipeline import answer_question, verify_draft
 from certirag.auditing.logged_answers import export_again
@@ -31,16 +26,16 @@ from certirag.errors import (
     VerifierError,
 )
 from certirag.gateway.allowed import Allowed, Corpora
+from certirag.gateway.metrics import Measures
 from certirag.gateway.profiles import Between, Profile, load_profile, stricter
 from certirag.gateway.refusals import Code, Refused
 from certirag.gateway.telemetry import tell_claims
-from certirag.gateway.waiting import LOOKED, Gone, still_there
+from certirag.gateway.together import Together
+from certirag.gateway.waiting import Gone, Places, still_there
 from certirag.gateway.wire import AnswerResponse, CitationOut, ClaimOut, SourceOut
 from certirag.render import Mode, Presentation, present
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from certirag.answers.services import Services, SignedAnswer
     from certirag.auditing.review_queue import Escalated
     from certirag.core.citation import Citation
@@ -52,7 +47,6 @@ if TYPE_CHECKING:
 REVIEWS: Final = "/v1/reviews/"
 # Rules that fail where a measurement failed, and not where the documents say otherwise.
 _UNMEASURED: Final = frozenset({"sound_measurement", "isolated"})
-_REMEMBERED: Final = 10_000  # answers whose certificate a caller may fetch
 # What the record says of an answer as a whole, as the gateway's code.
 _CODES: Final[dict[str, Code]] = {
     "CONTRADICTED": "CONTRADICTED",
@@ -92,13 +86,18 @@ class Gate:
     """Answers one request at a time with the models; *waiting* others may wait, more are refused."""
 
     def __init__(
-        self, services: Services, corpora: Corpora, profile: Profile, waiting: int
+        self,
+        services: Services,
+        corpora: Corpora,
+        profile: Profile,
+        waiting: int,
+        together: Together | None = None,
     ) -> None:
-        self.services, self.corpora, self.profile = services, corpora, profile
-        self._models = threading.Lock()
-        self._places = threading.Semaphore(waiting + 1)
-        self.threads = CapacityLimiter(waiting + 2)  # one more than places: to refuse in
-        self._given: OrderedDict[str, str] = OrderedDict()  # trace id → caller
+        self.measures, self.together = Measures(), together or Together()
+        self.services = replace(services, stage=self.measures.around(services.stage))
+        self.corpora, self.profile = corpora, profile
+        corpora.index_found = self.measures.index_found
+        self.places = Places(waiting, self.measures, self.services.stage)
 
     def asked(
         self,
@@ -140,39 +139,18 @@ class Gate:
         def progress(_line: str, _done: int, _total: int) -> None:
             still_there(gone)
 
-        with self.turn(gone):
+        with self.places.turn(gone):
             answer = self._signed(asked, progress)
-            self._given[answer.trace_id] = caller.name
-            while len(self._given) > _REMEMBERED:
-                self._given.popitem(last=False)
+            self.together.give(answer.trace_id, caller.name)
         shown = present(
             answer.export,
             mode,
             trusted=self.services.trusted,
             floor=asked.profile.policy.meet(self.services.policy),
         )
+        self.measures.answered(shown)
         tell_claims(shown, text=self.services.settings.trace_text)
         return shown
-
-    @contextmanager
-    def place(self) -> Iterator[None]:
-        """Hold a place among those that are worked for or wait; Refused where all are taken."""
-        if not self._places.acquire(blocking=False):
-            raise Refused("OVERLOADED", headers={"Retry-After": "2"})
-        try:
-            yield
-        finally:
-            self._places.release()
-
-    @contextmanager
-    def turn(self, gone: Gone) -> Iterator[None]:
-        """Wait for the models, and no longer than anybody waits for the answer."""
-        while not self._models.acquire(timeout=LOOKED):
-            still_there(gone)
-        try:
-            yield
-        finally:
-            self._models.release()
 
     def _signed(
         self, asked: GatedRequest, progress: Callable[[str, int, int], None]
@@ -205,7 +183,7 @@ class Gate:
         try:
             one = escalated(log, trace_id, trusted)
             if one is None:
-                allowed = self._given.get(trace_id) == caller.name
+                allowed = self.together.was_given(trace_id, caller.name)
             else:
                 allowed = caller.use == "review" or asked_by(one, caller)
             if not allowed:

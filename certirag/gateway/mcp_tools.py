@@ -96,7 +96,7 @@ def _found(gate: Gate, by: Caller, asks: SearchRequest, gone: Gone) -> SearchRes
     """Return the allowed sentences that may answer; what instructs a model is not among them."""
     index = gate.corpora.allowed(asks.corpus, asks.sources, by).index
     services = gate.services
-    with gate.turn(gone):
+    with gate.places.turn(gone):
         found = retrieve(
             asks.query, index, services.embedder, services.reranker, max_chunks=_CHUNKS
         )
@@ -186,7 +186,9 @@ def mcp_server(gate: Gate) -> Server[Any]:
                 def work(gone: Gone) -> BaseModel:
                     return tool.work(gate, by, wanted, gone)
 
-                given = await watched(gate, work, request.is_disconnected if request else _stays)
+                given = await watched(
+                    gate.places, work, request.is_disconnected if request else _stays
+                )
                 return _result(_DATA, given.model_dump(mode="json"), is_error=False)
             except Refused as error:
                 refused = error

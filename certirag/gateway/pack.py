@@ -90,7 +90,7 @@ def verification_report(
     """Return what stands of the answer of *request* on its pack; Refused where it cannot be told."""
     floor = gate.floor(caller, request.profile)
     pack = _read(request.evidence_pack, gate.services.split)
-    with gate.turn(gone):
+    with gate.places.turn(gone):
         index, _ = index_in_memory(pack.corpus, gate.services, lambda *_: still_there(gone))
     parts = _parts(request, pack)
     draft = _BETWEEN.join(part.text for part in parts)

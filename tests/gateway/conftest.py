@@ -1,5 +1,5 @@
 """Fixtures of the gateway's tests."""
 
-from gateway_served import listening, served
+from gateway_served import ingested, listening, served
 
-__all__ = ["listening", "served"]
+__all__ = ["ingested", "listening", "served"]

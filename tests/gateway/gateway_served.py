@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -74,24 +75,37 @@ class Served:
         return self.with_services(settings=settings, writer=AnswerWriter(model, "interleaved", {}))
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Served:
-    """A gateway without keys over the corpora ``town`` (two documents) and ``tax`` (one)."""
-    home = tmp_path / "home"
-    services = replace(
+def _services(home: Path) -> Services:
+    return replace(
         build_services(Settings(home=home, verifier="embedded", reader="embedded")),
         embedder=FakeEmbedder(),
         verifier=AlignedWords(),
         reader=WordReader(),
         reranker=Order(),
     )
+
+
+@pytest.fixture(scope="session")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the corpora ``town`` (two documents) and ``tax`` (one), read once for all tests."""
+    folder = tmp_path_factory.mktemp("ingested")
+    services = _services(folder / "home")
     files = {"town": {"public.txt": PUBLIC, "secret.txt": HIDDEN}, "tax": {"notice.md": NOTICE}}
     for corpus, documents in files.items():
-        folder = tmp_path / corpus
-        folder.mkdir()
+        (folder / corpus).mkdir()
         for name, text in documents.items():
-            (folder / name).write_text(text, "utf-8")
-        ingest_paths([folder], home / "indexes" / corpus, services, lambda *_: None)
+            (folder / corpus / name).write_text(text, "utf-8")
+        index = folder / "home" / "indexes" / corpus
+        ingest_paths([folder / corpus], index, services, lambda *_: None)
+    return folder / "home"
+
+
+@pytest.fixture
+def served(tmp_path: Path, ingested: Path) -> Served:
+    """A gateway without keys over a copy of the corpora; nothing was asked of it yet."""
+    home = tmp_path / "home"
+    shutil.copytree(ingested, home)
+    services = _services(home)
     corpora = Corpora(home / "indexes", services)
     return Served(home, services, Gate(services, corpora, load_profile("casual"), 16))
 
