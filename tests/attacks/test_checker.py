@@ -66,7 +66,8 @@ def test_every_vector_has_its_verdict_and_code(capsys: pytest.CaptureFixture[str
     assert codes["VALID"] >= 40
     assert codes.total() - codes["VALID"] >= 200
     steps = re.findall(r"^\| `([a-z0-9-]+)` \|", (ROOT / "docs/certificate.md").read_text(), re.M)
-    assert len(steps) == 21
+    assert len(steps) == 22
+    steps.remove("review")  # tests/attacks/test_countersignature.py breaks that one
     assert all(codes[step] >= 3 for step in steps), set(steps) - set(codes)
 
 

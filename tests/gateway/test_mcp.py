@@ -10,10 +10,11 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import httpx2
@@ -35,8 +36,15 @@ ROOT = Path(__file__).resolve().parents[2]
 RATE = "What is the standard rate for business travel in 2025?"
 TRUE = "The standard rate for business travel in 2025 is 70 cents per mile."
 REFUND = "When is the refund paid?"
+T = TypeVar("T")
 Serve = Callable[[FastAPI], str]
 Answered = mcp_types.CallToolResult
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """Run *work* in a thread of its own: the browser of other tests keeps this one's loop."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def _calls(
@@ -53,7 +61,7 @@ def _calls(
             await client.list_tools()
             return [await client.call_tool(name, arguments) for name, arguments in asked]
 
-    return asyncio.run(call())
+    return _run(call())
 
 
 def _given(answer: Answered) -> dict[str, Any]:
@@ -168,7 +176,7 @@ def test_a_tool_that_is_not_there(served: Served, listening: Serve) -> None:
         assert raised.value.code == mcp_types.INVALID_PARAMS
         assert "zebracoins" not in str(raised.value)
 
-    asyncio.run(call())
+    _run(call())
 
 
 class _Fails:
@@ -356,7 +364,7 @@ def _over_streams(
         async with Client(served_by) as client:
             await work(client)
 
-    asyncio.run(run())
+    _run(run())
 
 
 @pytest.mark.slow
