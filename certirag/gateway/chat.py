@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from certirag.answers.pipeline import MAX_DRAFT, MAX_QUESTION
-from certirag.gateway.gated import answer_response, grounding_score
+from certirag.gateway.gated import answer_response, is_between
 from certirag.gateway.refusals import OF_THE_DOCUMENTS, Refused
 from certirag.gateway.reviews import require_leave
 from certirag.gateway.waiting import still_there
@@ -23,7 +23,6 @@ from certirag.ports import Prompt
 if TYPE_CHECKING:
     from certirag.gateway.access import Caller
     from certirag.gateway.gated import Gate
-    from certirag.gateway.profiles import Profile
     from certirag.gateway.waiting import Gone
     from certirag.gateway.wire import AnswerResponse, ChatRequest
     from certirag.render import Presentation
@@ -77,7 +76,7 @@ def completion(request: ChatRequest, caller: Caller, gate: Gate, gone: Gone) -> 
         if (
             asked.draft is not None
             and asked.profile.between == "retry"
-            and _is_between(shown, asked.profile)
+            and is_between(shown, asked.profile)
         ):
             retry_of = shown.record.trace_id
             again = _reply(gate, _tighter(question, shown), gone)
@@ -120,11 +119,6 @@ def _question(request: ChatRequest) -> str:
         message = f"messages: the last one has {len(last.text)} characters, at most {MAX_QUESTION}"
         raise Refused("BAD_REQUEST", message)
     return last.text
-
-
-def _is_between(shown: Presentation, profile: Profile) -> bool:
-    """Say whether more is supported than nothing may leave of, and less than of a whole answer."""
-    return bool(shown.shown) and profile.reject <= grounding_score(shown) < profile.accept
 
 
 def _tighter(question: str, shown: Presentation) -> Prompt:

@@ -141,13 +141,15 @@ class Gate:
 
         with self.places.turn(gone):
             answer = self._signed(asked, progress)
-            self.together.give(answer.trace_id, caller.name)
         shown = present(
             answer.export,
             mode,
             trusted=self.services.trusted,
             floor=asked.profile.policy.meet(self.services.policy),
         )
+        # What waits for a person, or should, has no certificate before; the queue gives it then.
+        if not (asked.profile.between == "escalate" and is_between(shown, asked.profile)):
+            self.together.give(answer.trace_id, caller.name)
         self.measures.answered(shown)
         tell_claims(shown, text=self.services.settings.trace_text)
         return shown
@@ -223,6 +225,11 @@ def grounding_score(shown: Presentation) -> float:
     if basis is None or not basis.checkable:
         return 0.0
     return round(shown.summary.verified / (basis.checkable + _unread(shown)), 6)
+
+
+def is_between(shown: Presentation, profile: Profile) -> bool:
+    """Say whether more is supported than nothing may leave of, and less than of a whole answer."""
+    return bool(shown.shown) and profile.reject <= grounding_score(shown) < profile.accept
 
 
 def require_measured(shown: Presentation) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from certirag.bootstrap import index_in_memory
@@ -88,7 +88,8 @@ def verification_report(
     request: VerifyRequest, caller: Caller, gate: Gate, gone: Gone
 ) -> VerificationReport:
     """Return what stands of the answer of *request* on its pack; Refused where it cannot be told."""
-    floor = gate.floor(caller, request.profile)
+    # A report leaves whole, whatever the shares: the profile gives the policy.
+    floor = replace(gate.floor(caller, request.profile), between="strip")
     pack = _read(request.evidence_pack, gate.services.split)
     with gate.places.turn(gone):
         index, _ = index_in_memory(pack.corpus, gate.services, lambda *_: still_there(gone))

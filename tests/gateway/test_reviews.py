@@ -18,8 +18,9 @@ from certirag.auditing.review_queue import waiting
 from certirag.auditing.verify_live import verify_live
 from certirag.cli.main import main
 from certirag.errors import AuditError, InputError
-from certirag.gateway.access import KeyRecord, add_key
+from certirag.gateway.access import Caller, KeyRecord, add_key
 from certirag.gateway.profiles import load_profile, profile_names
+from certirag.gateway.refusals import Refused
 from certirag.ports import Prompt
 
 TRUE = "The refund is paid within 14 days."
@@ -96,6 +97,29 @@ def test_what_waits_leaves_by_a_reviewers_decision_alone(desk: Desk) -> None:
     _code(desk.client("other").get(f"/v1/reviews/{trace_id}"), 404, "UNKNOWN_ANSWER")
     certificate = desk.client("desk").get(given["certificate"]).json()
     assert certificate["review"]["certificate"]["signatures"]
+
+
+@pytest.mark.parametrize(("profile", "given"), [("casual", True), ("financial", False)])
+def test_what_was_not_put_before_a_reviewer_has_no_certificate_either(
+    served: Served, profile: str, given: bool
+) -> None:
+    """What lies between is held where a route queues nothing, as /qa, or nothing could be released."""
+    gate, by = served.gate, Caller("desk")
+    asked = gate.asked(
+        by,
+        BETWEEN["question"],
+        corpus="town",
+        sources=["public.txt"],
+        profile=profile,
+        draft=BETWEEN["answer"],
+    )
+    trace_id = gate.presented(by, asked, lambda: False).record.trace_id
+    if given:
+        assert gate.export(by, trace_id)["trace_id"] == trace_id
+    else:
+        with pytest.raises(Refused) as refused:
+            gate.export(by, trace_id)
+        assert refused.value.code == "UNKNOWN_ANSWER"
 
 
 def test_what_a_reviewer_refuses_stays(desk: Desk) -> None:
