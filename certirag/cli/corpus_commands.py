@@ -51,7 +51,10 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
         print_json([asdict(document) for document in index.documents])
         return 0
     for document in index.documents:
-        print(visible(f"{document.path}  {document.chunks} passages  {document.sha256[:12]}"))
+        path = document.path.replace(
+            "\n", "\\n"
+        )  # a name may hold one: it is one line all the same
+        print(visible(f"{path}  {document.chunks} passages  {document.sha256[:12]}"))
         for version in document.versions:
             change = "changed" if version.text_changed else "is unchanged"
             print(visible(f"  read again on {version.read_on}; its text {change}"))

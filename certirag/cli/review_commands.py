@@ -30,9 +30,10 @@ def list_reviews(options: argparse.Namespace, settings: Settings) -> int:
         print_json(rows)
         return 0
     for row in rows:
+        question = " ".join(str(row["question"]).split())
         since, by = str(row["at"])[:16], row["caller"]
         said = f"{row['trace_id']}  since {since}, {by}, {row['profile']}"
-        print(visible(f"{said}, {row['grounding_score']:.2f}  {str(row['question'])[:80]}"))
+        print(visible(f"{said}, {row['grounding_score']:.2f}  {question[:80]}"))
     if not rows:
         note("no answer waits for a decision")
     return 0

@@ -443,6 +443,20 @@ def test_the_command_line_does_the_same(
     assert "leave.md: there is no such document" in capsys.readouterr().err
 
 
+def test_a_newline_in_a_name_makes_no_line_of_the_list(
+    index: Path, sources: Path, services: Services, monkeypatch, capsys
+) -> None:
+    """A name cannot write a document into the list that is not there."""
+    monkeypatch.setenv("CERTIRAG_HOME", str(services.settings.home))
+    monkeypatch.setenv("CERTIRAG_VERIFIER", "embedded")
+    (sources / "a\nforged.md  9 passages  0123456789ab.md").write_text("Rule 9 holds.", "utf-8")
+    ingest_paths([sources], index, services, lambda *_: None)
+    assert main(["corpus", "list", "--index", str(index)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert not any(line.startswith("forged") for line in lines)
+
+
 def test_uploads_are_read_once_and_cancelling_keeps_them(services: Services) -> None:
     """Stopped in the middle, what was read is kept; the rest is left out until it is asked for."""
     kept, heard = KeptReadings(), list[str]()
