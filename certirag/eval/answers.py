@@ -7,7 +7,6 @@ the largest cosine with the question.
 
 from __future__ import annotations
 
-import gzip
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,12 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from certirag.answers.pipeline import answer_question
 from certirag.answers.services import Services
 from certirag.bootstrap import build_services, index_of_paths
 from certirag.errors import InputError
+from certirag.eval.labelled_lines import labelled_lines
 from certirag.ports import Index, Progress
 from certirag.render import Mode, present
 from certirag.retrieve.relevance import read_text
@@ -80,27 +80,11 @@ class AnswerTally:
 
 def read_answer_rows(path: Path) -> list[QuestionRow]:
     """Read JSON lines, gzipped where the name ends in .gz; InputError names a bad line."""
-    adapter = TypeAdapter(QuestionRow)
-    opener = gzip.open if path.suffix == ".gz" else open
-    rows: list[QuestionRow] = []
-    try:
-        with opener(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    row = adapter.validate_json(line)
-                except ValidationError as error:
-                    first = error.errors()[0]
-                    place = ".".join(map(str, first["loc"])) or "the line"
-                    message = f"{path}, line {number}: {place}: {first['msg']}"
-                    raise InputError(message) from error
-                if not all(0 <= at < len(row.sentences) for at in row.gold):
-                    message = f"{path}, line {number}: gold names a sentence that is not there"
-                    raise InputError(message)
-                rows.append(row)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}): check the path") from error
-    if not rows:
-        raise InputError(f"{path} holds no questions")
+    rows = []
+    for number, row in labelled_lines(path, TypeAdapter(QuestionRow), "questions"):
+        if not all(0 <= at < len(row.sentences) for at in row.gold):
+            raise InputError(f"{path}, line {number}: gold names a sentence that is not there")
+        rows.append(row)
     return rows
 
 

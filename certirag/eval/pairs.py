@@ -7,7 +7,6 @@ from its rows: each is measured by itself, so the figures are those of a run tha
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_v
 from certirag.core.policy import Policy
 from certirag.errors import InputError
 from certirag.eval.gate_counts import LabelledRow, counted, decided, trials_of
+from certirag.eval.labelled_lines import labelled_lines
 from certirag.eval.pair_figures import GOLD
 from certirag.eval.pair_report import MeasuredRow, write_report
 from certirag.ports import Embedder, Progress, SentenceSplitter, Verifier
@@ -57,26 +57,9 @@ class PairRow:
 
 
 def read_pair_rows(path: Path) -> Iterator[PairRow]:
-    """Yield the rows of JSON Lines, gzipped where the name ends in .gz, as they are read.
-
-    Raises InputError naming file, line and field for a row that is none, and for a file without rows.
-    """
-    adapter, number, found = TypeAdapter(PairRow), 0, 0
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):  # noqa: B007  # told below
-                if line.strip():
-                    found += 1
-                    yield adapter.validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the line"
-        raise InputError(f"{path}, line {number}: {place}: {first['msg']}") from error
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}): check the path") from error
-    if not found:
-        raise InputError(f"{path} holds no rows")
+    """Yield the rows of JSON Lines as they are read; InputError for what is none."""
+    for _, row in labelled_lines(path, TypeAdapter(PairRow)):
+        yield row
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,21 @@ def test_a_bad_row_is_one_line_that_names_it(data, tmp_path, capsys, line, said)
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("cut", [-9, 30])
+def test_a_packed_file_that_is_cut_or_broken_is_one_line(data, tmp_path, capsys, cut) -> None:
+    """Cut off at its end, or with a byte in the middle changed: no traceback."""
+    packed = bytearray(data.read_bytes())
+    if cut < 0:
+        del packed[cut:]
+    else:
+        packed[cut] ^= 0xFF
+    data.write_bytes(packed)
+    assert _run(data, tmp_path / "run") == 2
+    error = capsys.readouterr().err
+    assert "cannot be read" in error
+    assert error.count("\n") == 1
+
+
 def test_two_runs_are_compared_row_by_row(data, tmp_path, capsys) -> None:
     """A policy that nothing passes is wrong on every true row, and McNemar's test says by how much."""
     one, other = tmp_path / "one", tmp_path / "other"
