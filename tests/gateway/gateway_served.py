@@ -32,6 +32,7 @@ NOTICE = """# Notice on mileage
 
 The standard rate for business travel in 2025 is 70 cents per mile. It was 67 cents in 2024.
 """
+TAX = {"question": "What is the standard rate for business travel in 2025?", "corpus": "tax"}
 
 
 class Order:
@@ -129,3 +130,14 @@ def listening() -> Iterator[Callable[[FastAPI], str]]:
     for server, thread in running:
         server.should_exit = True
         thread.join(10)
+
+
+def refused_as(response: object, status: int, code: str) -> dict[str, str]:
+    """Return the error of a response that has *status* and *code*, in the one shape."""
+    assert response.status_code == status, response.text  # type: ignore[attr-defined]
+    error: dict[str, str] = response.json()["error"]  # type: ignore[attr-defined]
+    assert set(error) == {"code", "message", "trace_id", "project"}
+    assert (error["code"], error["project"]) == (code, "certirag")
+    assert error["message"]
+    assert error["trace_id"]
+    return error

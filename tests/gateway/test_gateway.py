@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
-from gateway_served import HIDDEN, NOTICE, PUBLIC, Served
+from gateway_served import HIDDEN, NOTICE, PUBLIC, TAX, Served, refused_as
 from scripted_model import ScriptedModel
 from starlette.testclient import TestClient
 
@@ -23,7 +23,7 @@ from certirag.bootstrap import corpus_writer, ingest_paths
 from certirag.cli.main import main
 from certirag.core.policy import BASE_RULES, STRICT_RULES
 from certirag.core.text import sha256_hex
-from certirag.errors import AuditError, LanguageModelError, VerifierError
+from certirag.errors import AuditError, VerifierError
 from certirag.gateway.access import FILE, Caller, RateLimit, read_keys, revoke_key
 from certirag.gateway.app import gateway_app
 from certirag.gateway.around import REQUESTS
@@ -36,17 +36,6 @@ from certirag.ports import Judgement, Pair, Prompt, Verifier
 from certirag.proof.envelope import strict_json
 
 REFUND = "When is the refund paid?"
-TAX = {"question": "What is the standard rate for business travel in 2025?", "corpus": "tax"}
-
-
-def _error(response: object, status: int, code: str) -> dict[str, str]:
-    assert response.status_code == status, response.text  # type: ignore[attr-defined]
-    error: dict[str, str] = response.json()["error"]  # type: ignore[attr-defined]
-    assert set(error) == {"code", "message", "trace_id", "project"}
-    assert (error["code"], error["project"]) == (code, "certirag")
-    assert error["message"]
-    assert error["trace_id"]
-    return error
 
 
 def test_a_question_is_answered_from_the_sources_that_are_named(served: Served) -> None:
@@ -77,7 +66,7 @@ def test_a_quotation_stands_where_its_offsets_say(served: Served) -> None:
 def test_what_the_sources_do_not_hold_is_refused(served: Served) -> None:
     """The gateway document's §3.7.5: a refusal with the trace id of its own certificate."""
     asked = {"question": "Who will win the 2028 election?", "corpus": "tax"}
-    error = _error(served.client().post("/v1/answer", json=asked), 422, "UNGROUNDED_CLAIM")
+    error = refused_as(served.client().post("/v1/answer", json=asked), 422, "UNGROUNDED_CLAIM")
     assert error["message"] == "No supporting evidence found in provided sources."
     kept = served.client().get(f"/v1/certificates/{error['trace_id']}")
     assert kept.json()["decisions"] == [] or "VERIFIED" not in kept.text
@@ -96,7 +85,7 @@ def test_a_draft_leaves_without_what_is_not_supported(served: Served) -> None:
     assert given["claims"][1]["reason"] in BASE_RULES + STRICT_RULES
     assert "zebracoins" not in response.text
     strict = served.client().post("/v1/answer", json={**TAX, "answer": draft, "profile": "strict"})
-    _error(strict, 422, "UNGROUNDED_CLAIM")
+    refused_as(strict, 422, "UNGROUNDED_CLAIM")
 
 
 def test_a_profile_can_only_be_tightened(served: Served) -> None:
@@ -106,7 +95,7 @@ def test_a_profile_can_only_be_tightened(served: Served) -> None:
         "The standard rate for business travel in 2025 is 70 cents per mile. Boats get zebracoins."
     )
     asked = {**TAX, "answer": draft, "profile": "casual"}
-    _error(served.client(key).post("/v1/answer", json=asked), 422, "UNGROUNDED_CLAIM")
+    refused_as(served.client(key).post("/v1/answer", json=asked), 422, "UNGROUNDED_CLAIM")
     for one in map(load_profile, profile_names()):
         for other in map(load_profile, profile_names()):
             both = one.meet(other)
@@ -126,7 +115,7 @@ def test_a_comparison_needs_two_passages_under_the_profile_mathematics(served: S
     asked = {"question": "Which rate is higher?", "corpus": "one", "profile": "mathematics"}
     client = served.client()
     refused = client.post("/v1/answer", json={**asked, "answer": compared})
-    trace = _error(refused, 422, "UNGROUNDED_CLAIM")["trace_id"]
+    trace = refused_as(refused, 422, "UNGROUNDED_CLAIM")["trace_id"]
     (decision,) = client.get(f"/v1/certificates/{trace}").json()["decisions"]
     failed = [finding["rule"] for finding in decision["findings"] if not finding["passed"]]
     assert failed == ["class_minimum"]
@@ -157,16 +146,16 @@ def test_a_key_sees_its_own_sources_alone(served: Served, path: str) -> None:
         assert "90 days" not in text
         assert "secret" not in text
     refused = [
-        _error(ask(REFUND, sources=[name]), 403, "SOURCE_NOT_ALLOWED")["message"]
+        refused_as(ask(REFUND, sources=[name]), 403, "SOURCE_NOT_ALLOWED")["message"]
         for name in ("secret.txt", "nowhere.txt")
     ]
     assert refused[0] == refused[1]
-    _error(ask(REFUND, corpus="tax"), 404, "UNKNOWN_CORPUS")
+    refused_as(ask(REFUND, corpus="tax"), 404, "UNKNOWN_CORPUS")
     other = served.client(open_key).post(
         "/v1/answer", json={"question": REFUND, "corpus": "town", "sources": ["secret.txt"]}
     )
     assert "90 days" in other.json()["answer"]
-    _error(client.get(other.json()["certificate"]), 404, "UNKNOWN_ANSWER")
+    refused_as(client.get(other.json()["certificate"]), 404, "UNKNOWN_ANSWER")
 
 
 def test_certificates_of_a_narrow_key_hold_no_other_document(served: Served) -> None:
@@ -192,7 +181,7 @@ def test_keys_are_kept_hashed_and_can_be_revoked(
     assert secret not in capsys.readouterr().out
     assert served.client(secret).get("/v1/models").status_code == 200
     for key in ("", "crk_wrong", secret[:-1]):
-        _error(served.client(key).get("/v1/models"), 401, "NOT_AUTHORISED")
+        refused_as(served.client(key).get("/v1/models"), 401, "NOT_AUTHORISED")
     assert main(["serve-key", "revoke", "desk"]) == 0
     assert main(["serve-key", "revoke", "desk"]) == 2
 
@@ -205,7 +194,7 @@ def test_without_keys_only_this_machine_is_answered(
     assert main(["serve", "--host", "0.0.0.0"]) == 2  # noqa: S104  # refused
     assert "make one with certirag serve-key add" in capsys.readouterr().err
     answer = served.client().get("/v1/models", headers={"host": "rebound.example"})
-    _error(answer, 401, "NOT_AUTHORISED")
+    refused_as(answer, 401, "NOT_AUTHORISED")
 
 
 def test_a_key_asks_no_more_often_than_it_may() -> None:
@@ -251,7 +240,7 @@ def test_an_outage_is_neither_a_refusal_nor_a_pass(
     broken = served.with_services(**{part: _Broken(error, getattr(served.services, part))})
     asked = {**TAX, "answer": "Business travel in 2025 is paid with 70 cents per mile."}
     response = broken.client().post("/v1/answer", json=asked)
-    _error(response, 503, code)
+    refused_as(response, 503, code)
     assert "70 cents" not in response.text
 
 
@@ -259,7 +248,7 @@ def test_too_many_waiting_are_refused(served: Served) -> None:
     """What cannot be done soon is refused at once, with the time to wait."""
     served.gate.places._free = type(served.gate.places._free)(0)  # as if all were taken
     response = served.client().post("/v1/answer", json=TAX)
-    _error(response, 503, "OVERLOADED")
+    refused_as(response, 503, "OVERLOADED")
     assert int(response.headers["retry-after"]) > 0
 
 
@@ -296,7 +285,7 @@ def test_every_error_has_one_shape(
 ) -> None:
     """And as RFC 9457 has it for whoever asks."""
     client = served.client()
-    _error(client.request(method, path, **sent), status, code)  # type: ignore[arg-type]
+    refused_as(client.request(method, path, **sent), status, code)  # type: ignore[arg-type]
     headers = {"accept": "application/problem+json"}
     problem = client.request(method, path, headers=headers, **sent)  # type: ignore[arg-type]
     assert problem.headers["content-type"] == "application/problem+json"
@@ -414,106 +403,6 @@ def test_a_grounded_answer_or_an_abstention(served: Served) -> None:
     assert (none.json()["claims"], none.json()["confidence"]) == ([], "insufficient_evidence")
 
 
-INVENTED = (
-    "The standard rate for business travel in 2025 is 70 cents per mile. Boats get zebracoins."
-)
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_the_official_client_gets_certified_statements_alone(
-    served: Served, listening: Callable[[FastAPI], str], *, stream: bool
-) -> None:
-    """The model behind the gateway invents; what it invented reaches nobody."""
-    from openai import OpenAI
-
-    model = ScriptedModel(INVENTED.split(" "), name="liar")
-    model._rule = [f"{word} " for word in INVENTED.split(" ")]
-    url = listening(served.before(model).app())
-    client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
-    assert [m.id for m in client.models.list()] == ["certirag", "small"]
-    asked = {
-        "model": "small",
-        "messages": [
-            {"role": "system", "content": "Be short."},
-            {"role": "user", "content": TAX["question"]},
-        ],
-        "extra_body": {"certirag": {"corpus": "tax"}},
-    }
-    if stream:
-        events = list(client.chat.completions.create(**asked, stream=True))
-        content = "".join(e.choices[0].delta.content or "" for e in events)
-        whole = "".join(e.model_dump_json() for e in events)
-        assert events[-1].choices[0].finish_reason == "stop"
-    else:
-        answer = client.chat.completions.create(**asked)
-        message, whole = answer.choices[0].message, answer.model_dump_json()
-        content = message.content
-        place = message.annotations[0].url_citation
-        assert content[place.start_index : place.end_index] in INVENTED
-    assert content == "The standard rate for business travel in 2025 is 70 cents per mile."
-    assert "zebracoins" not in whole
-    assert model.prompts[0].instructions == "Be short."
-
-
-def test_a_reply_without_support_is_a_refusal_of_the_standard_kind(served: Served) -> None:
-    """The content is empty, and the reason stands where clients look for one."""
-    client = served.before(ScriptedModel(["Boats get zebracoins."])).client()
-    said = [{"role": "user", "content": "What do boats get?"}]
-    asked = {"model": "small", "messages": said, "certirag": {"corpus": "tax"}}
-    response = client.post("/v1/chat/completions", json=asked)
-    message = response.json()["choices"][0]["message"]
-    assert message["content"] is None
-    assert message["refusal"] == "Nothing in the provided sources is on this."
-    assert "zebracoins" not in response.text
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        [LanguageModelError("unreachable", "it cannot be reached")],
-        ["The standard ", LanguageModelError("timed_out", "it took too long")],
-        [LanguageModelError("malformed", "it is no answer")],
-        [" "],
-        ["x" * 50_000],
-    ],
-    ids=["killed", "hung", "malformed", "empty", "endless"],
-)
-def test_a_model_that_fails_is_a_failure_of_the_call(
-    served: Served, said: Sequence[str | LanguageModelError]
-) -> None:
-    """Half a reply is no reply: an outage is told as one, and nothing of the reply leaves."""
-
-    def speak(_prompt: Prompt) -> Sequence[str | LanguageModelError]:
-        return said
-
-    client = served.before(ScriptedModel(speak)).client()
-    messages = [{"role": "user", "content": TAX["question"]}]
-    asked = {"model": "small", "messages": messages, "certirag": {"corpus": "tax"}}
-    response = client.post("/v1/chat/completions", json=asked)
-    _error(response, 502, "MODEL_UNAVAILABLE")
-    assert "standard" not in response.text
-
-
-@pytest.mark.parametrize(
-    ("model", "messages", "status", "code"),
-    [
-        ("nobody", [{"role": "user", "content": "Why?"}], 404, "UNKNOWN_MODEL"),
-        ("certirag", [], 400, "BAD_REQUEST"),
-        ("certirag", [{"role": "assistant", "content": "Why?"}], 400, "BAD_REQUEST"),
-        ("certirag", [{"role": "user", "content": "x" * 2_001}], 400, "BAD_REQUEST"),
-        ("certirag", [{"role": "tool", "content": "x"}], 400, "BAD_REQUEST"),
-    ],
-)
-def test_a_chat_that_cannot_be_asked(
-    served: Served, model: str, messages: list[dict[str, str]], status: int, code: str
-) -> None:
-    """It is said which part of it cannot be used."""
-    response = served.client().post(
-        "/v1/chat/completions", json={"model": model, "messages": messages}
-    )
-    _error(response, status, code)
-
-
 def test_a_request_of_any_form_gets_a_documented_answer(served: Served) -> None:
     """Schemathesis over the OpenAPI document: no 5xx, no undocumented status, one shape of error.
 
@@ -566,7 +455,7 @@ def test_documents_of_one_file_name_are_told_apart(served: Served, tmp_path: Pat
     with corpus_writer(index, served.services, Watch()) as writer:
         writer.ingest([folder])
     by_name = served.client(served.key("name", corpora=("hr",), sources=("x.txt",)))
-    _error(by_name.post("/v1/answer", json={"question": REFUND}), 403, "SOURCE_NOT_ALLOWED")
+    refused_as(by_name.post("/v1/answer", json={"question": REFUND}), 403, "SOURCE_NOT_ALLOWED")
     by_path = served.client(served.key("path", corpora=("hr",), sources=("open/x.txt",)))
     given = by_path.post("/v1/answer", json={"question": REFUND}).json()
     assert [source["source"] for source in given["sources"]] == ["open/x.txt"]
@@ -584,7 +473,7 @@ def test_what_the_cap_leaves_out_counts(served: Served) -> None:
     assert given["stripped"]
     assert [c["reason"] for c in given["claims"]].count("max_claims") == 2
     whole = capped.post("/v1/answer", json={**TAX, "answer": draft, "profile": "strict"})
-    _error(whole, 422, "UNGROUNDED_CLAIM")
+    refused_as(whole, 422, "UNGROUNDED_CLAIM")
 
 
 def test_what_max_citations_leaves_out_is_told(served: Served) -> None:
@@ -620,7 +509,7 @@ def test_half_an_outage_is_an_outage(served: Served, path: str) -> None:
     half = served.with_services(verifier=_FailsOn("cents", served.services.verifier))
     asked = {**TAX} if path == "/v1/answer" else {"query": TAX["question"], "corpus": "tax"}
     response = half.client().post(path, json=asked)
-    _error(response, 503, "VERIFIER_UNAVAILABLE")
+    refused_as(response, 503, "VERIFIER_UNAVAILABLE")
     assert "zebracoins" not in response.text
 
 
@@ -628,7 +517,7 @@ def test_no_keys_are_left_and_nobody_may_ask(served: Served) -> None:
     """To revoke the last key does not open the server to everybody on the machine."""
     served.key("only")
     revoke_key(served.home, "only")
-    _error(served.client().post("/v1/answer", json=TAX), 401, "NOT_AUTHORISED")
+    refused_as(served.client().post("/v1/answer", json=TAX), 401, "NOT_AUTHORISED")
 
 
 def test_documents_answer_without_the_model_behind(served: Served) -> None:
@@ -640,7 +529,7 @@ def test_documents_answer_without_the_model_behind(served: Served) -> None:
     asked = {"model": "certirag", "messages": said, "certirag": {"corpus": "tax"}}
     assert client.post("/v1/chat/completions", json=asked).status_code == 200
     nowhere = {"model": "small", "messages": said, "certirag": {"corpus": "nowhere"}}
-    _error(client.post("/v1/chat/completions", json=nowhere), 404, "UNKNOWN_CORPUS")
+    refused_as(client.post("/v1/chat/completions", json=nowhere), 404, "UNKNOWN_CORPUS")
     assert model.prompts == []
 
 
@@ -678,6 +567,6 @@ def test_an_unexpected_fault_is_told_in_the_same_shape(
     """With the request's id, and nothing of the fault."""
     monkeypatch.setattr(served.gate, "presented", lambda *_: 1 // 0)
     response = served.client().post("/v1/answer", json=TAX)
-    error = _error(response, 500, "INTERNAL")
+    error = refused_as(response, 500, "INTERNAL")
     assert response.headers["x-request-id"] == error["trace_id"]
     assert "division" not in response.text
