@@ -33,6 +33,7 @@ from certirag.settings import read_settings
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PATIENCE: Final = 600.0  # seconds until an answer, and until the gateway has stopped
+LOOKS: Final = 6  # at the memory while it is asked
 # What came of a request that got no response, once the gateway was told to stop.
 CLOSED: Final = (httpx.ConnectError, httpx.ReadError, httpx.RemoteProtocolError, httpx.WriteError)
 
@@ -99,12 +100,14 @@ async def _load(
         first = {"question": questions[0], "corpus": chosen.corpus}
         tally.response(await once.post("/v1/answer", json=first), 0.0)
     tally.seconds.clear()
-    before, began = _memory(gateway.pid), time.monotonic()
+    memory, began = [_memory(gateway.pid)], time.monotonic()
     clients = [
         asyncio.create_task(_client(url, tally, chosen.corpus, ask)) for _ in range(chosen.clients)
     ]
-    await asyncio.sleep(chosen.seconds)
-    after, lasted = _memory(gateway.pid), time.monotonic() - began
+    for _ in range(LOOKS):
+        await asyncio.sleep(chosen.seconds / LOOKS)
+        memory.append(_memory(gateway.pid))
+    lasted = time.monotonic() - began
     told = len(tally.seconds)
     tally.stopping = True
     gateway.send_signal(signal.SIGTERM)
@@ -120,8 +123,7 @@ async def _load(
         "seconds_p99": round(cuts[98], 2),
         "answered_after_sigterm": len(tally.seconds) - told,
         "exit_code": code,
-        "mib_before": before,
-        "mib_after": after,
+        "mib": memory,
         **_log(tally.trace_ids),
     }
 
