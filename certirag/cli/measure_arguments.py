@@ -66,6 +66,21 @@ def add_measuring(commands: Commands) -> None:
     pairs.add_argument("--profile", metavar="NAME", help="the policy that decides")
     pairs.add_argument("--json", action="store_true", help="print the figures as JSON")
     pairs.set_defaults(run="measure_commands:eval_pairs")
+    builtin = kinds.add_parser(
+        "builtin", help="the benchmark that ships, through the whole product"
+    )
+    builtin.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="a run goes on there"
+    )
+    builtin.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th unit of each part alone"
+    )
+    builtin.add_argument("--verifier", metavar="NAME")
+    builtin.add_argument("--profile", metavar="NAME", help="the policy that decides")
+    builtin.add_argument("--json", action="store_true", help="print the figures as JSON")
+    builtin.set_defaults(run="measure_commands:eval_builtin")
+    for kind in (pairs, builtin):
+        kind.add_argument("--jobs", type=whole(1), metavar="N", default=1, help="N processes")
     compared = kinds.add_parser("compare", help="two runs over the same rows, with tests")
     compared.add_argument("runs", nargs=2, type=Path, metavar="DIR")
     compared.add_argument("--json", action="store_true", help="print the figures as JSON")

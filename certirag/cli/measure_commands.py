@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ from certirag.eval.answers import (
 from certirag.eval.bench import report_lines, run_bench
 from certirag.eval.bench_audit import audit_report_lines, run_audit_bench
 from certirag.eval.bench_reading import reading_report_lines, run_reading_bench
+from certirag.eval.builtin import BuiltinRun, run_builtin
 from certirag.eval.compare_runs import compare_runs, comparison_lines
 from certirag.eval.pairs import PairsRun, run_pairs
 from certirag.eval.workload import demo_workloads, own_workload
+from certirag.ports import Progress
 from certirag.render import visible
 from certirag.settings import Settings
 from certirag.verification.judge import score_rows
@@ -80,13 +83,27 @@ def eval_answers(options: argparse.Namespace, settings: Settings) -> int:
 
 def eval_pairs(options: argparse.Namespace, settings: Settings) -> int:
     """Measure labelled pairs through the verifier and the gate; a run that was interrupted goes on."""
+    run = PairsRun(options.data, options.out, options.limit, options.seed, options.jobs)
+    return _run_into_folder(partial(run_pairs, run), options, settings)
+
+
+def eval_builtin(options: argparse.Namespace, settings: Settings) -> int:
+    """Measure the benchmark that ships; a run that was interrupted goes on."""
+    run = BuiltinRun(options.out, options.every, options.jobs)
+    return _run_into_folder(partial(run_builtin, run), options, settings)
+
+
+def _run_into_folder(
+    measure: Callable[[Settings, Progress], dict[str, Any]],
+    options: argparse.Namespace,
+    settings: Settings,
+) -> int:
     settings = replace(
         settings,
         verifier=options.verifier or settings.verifier,
         policy=options.profile or settings.policy,
     )
-    run = PairsRun(options.data, options.out, options.limit, options.seed)
-    report = run_pairs(run, settings, say_progress)
+    report = measure(settings, say_progress)
     note(f"rows, tables and plots are in {options.out}")
     if options.json:
         print_json(report)

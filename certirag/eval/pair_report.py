@@ -15,6 +15,7 @@ import numpy as np
 
 from certirag.core.policy import Policy
 from certirag.eval import measures
+from certirag.eval.builtin_questions import QuestionFigures, questions_table
 from certirag.eval.gate_counts import BadgeCount, trials_of
 from certirag.eval.pair_figures import (
     ALL,
@@ -27,6 +28,7 @@ from certirag.eval.pair_figures import (
     sources_of,
     table,
 )
+from certirag.eval.systems import systems_of, systems_table
 from certirag.verification.clopper_pearson import exact_interval
 
 FORMAT: Final = 1  # of the figures
@@ -93,22 +95,39 @@ class GateFigures:
 
 
 def write_report(
-    rows: Sequence[MeasuredRow], policy: Policy, out: Path, *, seed: int
+    rows: Sequence[MeasuredRow],
+    policy: Policy,
+    out: Path,
+    *,
+    seed: int,
+    questions: Sequence[QuestionFigures] = (),
 ) -> dict[str, Any]:
-    """Write tables and plots of *rows* into the folder *out*, and return their figures."""
+    """Write tables and plots of *rows* into the folder *out*, and return their figures.
+
+    *questions* were asked besides, and have a table of their own.
+    """
     verifier = figures([row.scored for row in rows], policy.tau_entail)
     gate = [
         _gate(name, own, policy, seed)
         for name, own in sources_of(rows, lambda row: row.source).items()
     ]
-    lines = ["## The whole gate", "", gate_table(gate, policy), "", "## The verifier alone", ""]
-    text = "\n".join([*lines, markdown(verifier), ""])
-    (out / "figures.md").write_text(text, "utf-8")
+    systems = systems_of(rows, policy)
+    parts = {
+        "Systems over the same rows": systems_table(systems),
+        "The whole gate": gate_table(gate, policy),
+        "The verifier alone": markdown(verifier),
+    }
     report = {
         "format": FORMAT,
+        "systems": json_values(systems),
         "gate": json_values(gate),
         "verifier": json_values(verifier),
     }
+    if questions:
+        parts["Questions"] = questions_table(questions)
+        report["questions"] = json_values(questions)
+    text = "\n".join(f"## {head}\n\n{part}\n" for head, part in parts.items())
+    (out / "figures.md").write_text(text, "utf-8")
     plain = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     (out / "figures.json").write_text(plain + "\n", "utf-8")
     (out / "figures.csv").write_text(_csv(gate, verifier), "utf-8", newline="")

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from certirag import __version__
 from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_verifier
@@ -25,6 +26,7 @@ from certirag.eval.gate_counts import LabelledRow, counted, decided, trials_of
 from certirag.eval.labelled_lines import labelled_lines
 from certirag.eval.pair_figures import GOLD
 from certirag.eval.pair_report import MeasuredRow, write_report
+from certirag.eval.resumable import measured_lines, read_lines
 from certirag.ports import Embedder, Progress, SentenceSplitter, Verifier
 from certirag.settings import Settings
 from certirag.verification.judge import score_rows
@@ -70,6 +72,7 @@ class PairsRun:
     out: Path
     limit: int | None
     seed: int
+    jobs: int = 1  # processes
 
 
 def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str, Any]:
@@ -82,23 +85,32 @@ def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str
     if run.limit and run.limit < len(rows):
         drawn = np.random.default_rng(run.seed).choice(len(rows), run.limit, replace=False)
         rows = [rows[at] for at in sorted(drawn)]
-    _begin(run, _described(run, len(rows), verifier, policy))
-    measured = _measured_before(run.out / ROWS)
-    left = [(number, row) for number, row in rows if number not in measured]
-    embedder, split = make_embedder(settings.embedder), make_splitter(settings.sentences)
-    with (run.out / ROWS).open("ab") as file:
-        for start in range(0, len(left), _BATCH):
-            progress("Measuring rows", len(measured), len(rows))
-            part = left[start : start + _BATCH]
-            found = _measure(part, verifier, policy, embedder, split, settings)
-            file.write(b"".join(_ROW.dump_json(one) + b"\n" for one in found))
-            file.flush()
-            measured |= {one.number: one for one in found}
-    progress("Measuring rows", len(measured), len(rows))
-    return write_report([measured[number] for number, _ in rows], policy, run.out, seed=run.seed)
+    begin_run(run.out, _described(run, len(rows), verifier, policy))
+    measured = measure_rows(run.out, rows, settings, progress, jobs=run.jobs)
+    return write_report(measured, policy, run.out, seed=run.seed)
 
 
-_ROW: Final = TypeAdapter(MeasuredRow)
+def measure_rows(
+    out: Path,
+    rows: Sequence[tuple[int, PairRow]],
+    settings: Settings,
+    progress: Progress,
+    *,
+    jobs: int,
+) -> list[MeasuredRow]:
+    """Return the numbered *rows* as measured by the verifier and the policy of *settings*."""
+    return measured_lines(
+        out / ROWS,
+        MEASURED,
+        rows,
+        partial(_measure, settings=settings),
+        partial(progress, "Measuring rows"),
+        batch=_BATCH,
+        jobs=jobs,
+    )
+
+
+MEASURED: Final = TypeAdapter(MeasuredRow)
 
 
 def _described(run: PairsRun, rows: int, verifier: Verifier, policy: Policy) -> dict[str, Any]:
@@ -118,60 +130,38 @@ def _described(run: PairsRun, rows: int, verifier: Verifier, policy: Policy) -> 
     }
 
 
-def _begin(run: PairsRun, described: dict[str, Any]) -> None:
-    """Make the run's folder, or see that it is of the same run."""
+def begin_run(out: Path, described: Mapping[str, Any]) -> None:
+    """Make the run's folder *out*, or see that it is of the same run; InputError where it is not."""
     text = json.dumps(described, ensure_ascii=False, indent=1) + "\n"
     try:
-        run.out.mkdir(parents=True, exist_ok=True)
-        held = (run.out / RUN).read_text("utf-8") if (run.out / RUN).exists() else ""
+        out.mkdir(parents=True, exist_ok=True)
+        held = (out / RUN).read_text("utf-8") if (out / RUN).exists() else ""
         if held and held != text:
-            message = (
-                f"{run.out}: holds a run of other data, verifier or policy: name another folder"
-            )
+            message = f"{out}: holds a run of other data, verifier or policy: name another folder"
             raise InputError(message)
-        (run.out / RUN).write_text(text, "utf-8")
+        (out / RUN).write_text(text, "utf-8")
     except OSError as error:
-        raise InputError(
-            f"{run.out}: cannot be written ({error.strerror}): name a folder"
-        ) from error
-
-
-def _measured_before(path: Path) -> dict[int, MeasuredRow]:
-    """Return the rows of a run that was interrupted; a torn last line is cut off."""
-    if not path.exists():
-        return {}
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if whole != data:
-        path.write_bytes(whole)
-    return {row.number: row for row in read_measured_rows(path)}
+        raise InputError(f"{out}: cannot be written ({error.strerror}): name a folder") from error
 
 
 def read_measured_rows(path: Path) -> list[MeasuredRow]:
     """Return the measured rows of a run's folder; InputError naming a line that is none."""
-    found = []
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}): name a run's folder"
-        ) from error
-    for number, line in enumerate(lines, 1):
-        try:
-            found.append(_ROW.validate_json(line))
-        except ValidationError as error:
-            raise InputError(f"{path}, line {number}: is no measured row") from error
-    return found
+    return read_lines(path, MEASURED)
 
 
-def _measure(
-    rows: Sequence[tuple[int, PairRow]],
-    verifier: Verifier,
-    policy: Policy,
-    embedder: Embedder,
-    split: SentenceSplitter,
-    settings: Settings,
-) -> list[MeasuredRow]:
+@cache
+def _parts(settings: Settings) -> tuple[Verifier, Embedder, SentenceSplitter]:
+    """Return what measures, made once in each process."""
+    return (
+        make_verifier(settings.verifier),
+        make_embedder(settings.embedder),
+        make_splitter(settings.sentences),
+    )
+
+
+def _measure(rows: Sequence[tuple[int, PairRow]], settings: Settings) -> list[MeasuredRow]:
+    verifier, embedder, split = _parts(settings)
+    policy = load_policy(settings.policy)
     pairs = [{"premise": row.premise, "hypothesis": row.hypothesis} for _, row in rows]
     scored = score_rows(pairs, verifier, split, lambda *_: None)
     trials = trials_of(policy)

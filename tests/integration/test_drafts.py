@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from integration_fixtures import Bench, drafts
 from plain_words import internal, presented, sentences, texts_of
-from planted_counts import touches
+from planted_counts import checkable, touches
 
 from certirag.answers.pipeline import verify_draft
 from certirag.bootstrap import load_policy
@@ -73,8 +73,7 @@ def test_at_least_half_of_the_untouched_claims_are_verified(
         tally.errors += len(draft["errors"])
         tally.errors_verified += len(verified_errors(draft, record))
         for claim in record.claim_ir.claims:
-            checkable = not any(p.startswith("not_checkable") for p in claim.problems)
-            if checkable and not any(
+            if checkable(claim) and not any(
                 touches(claim, error, draft["text"]) for error in draft["errors"]
             ):
                 tally.untouched += 1
@@ -99,7 +98,7 @@ def test_verdicts_mean_what_they_say(
         verdicts = {result.claim_id: result.verdict for result in record.verification}
         for claim in record.claim_ir.claims:
             touched = any(touches(claim, error, draft["text"]) for error in draft["errors"])
-            if not any(p.startswith("not_checkable") for p in claim.problems):
+            if checkable(claim):
                 (erroneous if touched else untouched)[verdicts[claim.id]] += 1
     with capsys.disabled():
         print(f"\nverdicts on erroneous claims: {dict(erroneous)}, on untouched: {dict(untouched)}")

@@ -170,3 +170,30 @@ def test_intervals_and_tests_by_hand() -> None:
     assert mcnemar(10, 0) == pytest.approx(2 / 1024)
     assert mcnemar(3, 3) == 1.0
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_the_benchmark_that_ships_runs_whole_and_goes_on(tmp_path, monkeypatch, capsys) -> None:
+    """A piece of every part: statements, a draft over its corpus, and questions; run again, the same."""
+    monkeypatch.setenv("CERTIRAG_HOME", str(tmp_path / "home"))
+    out = tmp_path / "run"
+    command = ["eval", "builtin", "--out", str(out), "--every", "150"]
+    assert main([*command, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    strict = printed["systems"][-1]
+    rows = [json.loads(line) for line in (out / ROWS).read_text("utf-8").splitlines()]
+    untrue = [row for row in rows if row["gold"] != "entailed"]
+    assert strict["caught"]["whole"] == len(untrue) > 0
+    assert printed["systems"][0]["exposed"] == {"part": len(untrue), "whole": len(rows)}
+    drafts = [row for row in rows if row["source"].startswith("drafts")]
+    assert len(drafts) > 3
+    assert {row["source"] for row in rows} == {
+        own["source"] for own in printed["gate"] if own["source"] != "all rows"
+    }
+    assert sum(own["answered"]["whole"] for own in printed["questions"]) > 0
+    held = {name: (out / name).read_bytes() for name in (ROWS, "figures.json", "questions.jsonl")}
+    lines = (out / "drafts.jsonl").read_bytes()
+    (out / "questions.jsonl").unlink()
+    assert main(command) == 0
+    assert {name: (out / name).read_bytes() for name in held} == held
+    assert (out / "drafts.jsonl").read_bytes() == lines
+    assert "| CertiRAG Strict |" in capsys.readouterr().out

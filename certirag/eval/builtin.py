@@ -1,0 +1,293 @@
+"""`certirag eval builtin`: the benchmark that ships, through the whole product, on any machine.
+
+Statements that are true or untrue to a text beside them, drafts with planted errors over whole corpora,
+and questions, answerable and not. Nobody trains on them; some were looked at while the gate was built,
+and the name of each part says which (``fixtures/``). The folder of a run is one of `certirag eval pairs`,
+with ``drafts.jsonl`` and ``questions.jsonl`` beside its rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from certirag import __version__
+from certirag.answers.pipeline import answer_question, verify_draft
+from certirag.answers.services import Services
+from certirag.bootstrap import build_services, index_of_paths, load_policy, make_verifier
+from certirag.core.claim import Claim
+from certirag.core.policy import Policy
+from certirag.errors import InputError
+from certirag.eval.builtin_questions import (
+    AskedQuestion,
+    QuestionWithAnswer,
+    question_figures,
+    read_questions_with_answers,
+    what_became,
+)
+from certirag.eval.gate_counts import trials_of
+from certirag.eval.pair_report import MeasuredRow, write_report
+from certirag.eval.pairs import FORMAT, MEASURED, ROWS, PairRow, begin_run, measure_rows
+from certirag.eval.resumable import measured_lines
+from certirag.eval.workload import FIXTURES
+from certirag.ports import Index, Progress
+from certirag.proof.certificate import AnswerRecord, open_export
+from certirag.render import Mode, certify, present
+from certirag.retrieve.relevance import read_text
+from certirag.settings import Settings
+
+DRAFTS: Final = "drafts with planted errors, over whole corpora"
+# File of statements with a text each → what the part is called, and whether they are true.
+_STATEMENTS: Final = {
+    "attacks/near_misses": ("near misses, looked at", False),
+    "attacks/fair_claims": ("fair claims, looked at", True),
+    "heldout/near_misses": ("near misses, held out", False),
+    "heldout/fair_claims": ("fair claims, held out", True),
+}
+_NUMERIC: Final = "figures: written otherwise, derived and wrong"
+_DOCUMENTS: Final = {
+    "documents_late": "claims about 30 documents, in other words",
+    "documents_eighth": "claims about 24 documents, in other words, written last",
+}
+_FIRST_DRAFT: Final = 1_000_000  # number of the first row of a draft, above all others
+_LINES: Final = {"drafts": "drafts.jsonl", "questions": "questions.jsonl"}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer over *corpus* in which *errors* were planted: where they stand and what they say."""
+
+    id: str
+    corpus: str
+    question: str
+    text: str
+    errors: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredDraft:
+    """What was measured of the draft *number*: a row for each of its claims that can be checked."""
+
+    number: int
+    rows: tuple[MeasuredRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinRun:
+    """A run into the folder *out*, by so many processes; every *every*-th unit of each part."""
+
+    out: Path
+    every: int = 1
+    jobs: int = 1
+
+
+def run_builtin(run: BuiltinRun, settings: Settings, progress: Progress) -> dict[str, Any]:
+    """Measure what *run*'s folder does not have yet, and return the figures of all.
+
+    Raises InputError where the fixtures are not there, as in an installed package, and where the
+    folder holds a run of something else.
+    """
+    statements = list(enumerate(_statements()))[:: run.every]
+    drafts = list(enumerate(_drafts()))[:: run.every]
+    questions = list(enumerate(read_questions_with_answers(FIXTURES / "questions")))[:: run.every]
+    policy = load_policy(settings.policy)
+    begin_run(run.out, _described(run, (statements, drafts, questions), settings, policy))
+    rows = measure_rows(run.out, statements, settings, progress, jobs=run.jobs)
+    measured = measured_lines(
+        run.out / _LINES["drafts"],
+        TypeAdapter(MeasuredDraft),
+        drafts,
+        partial(_measure_drafts, settings=settings),
+        partial(progress, "Verifying drafts"),
+        jobs=run.jobs,
+    )
+    asked = measured_lines(
+        run.out / _LINES["questions"],
+        TypeAdapter(AskedQuestion),
+        questions,
+        partial(_ask, settings=settings),
+        partial(progress, "Asking questions"),
+        jobs=run.jobs,
+    )
+    rows += [row for draft in measured for row in draft.rows]
+    # The page reads one file; written whole, so that a stop here leaves the rows or all of them.
+    whole = run.out / f"{ROWS}.new"
+    whole.write_bytes(b"".join(MEASURED.dump_json(row) + b"\n" for row in rows))
+    whole.replace(run.out / ROWS)
+    return write_report(rows, policy, run.out, seed=0, questions=question_figures(asked))
+
+
+def _described(
+    run: BuiltinRun, units: Sequence[object], settings: Settings, policy: Policy
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "what": "builtin",
+        "data": {
+            "name": "the built-in benchmark",
+            "sha256": hashlib.sha256(repr(units).encode()).hexdigest(),
+        },
+        "limit": None,
+        "every": run.every,
+        "seed": 0,
+        "verifier": asdict(make_verifier(settings.verifier).identity),
+        "reader": settings.reader,
+        "policy": asdict(policy),
+        "certirag": __version__,
+    }
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        message = f"the built-in benchmark is not in {FIXTURES} (an installed package has none): "
+        raise InputError(message + "run it in a checkout") from error
+    yield from map(json.loads, text.splitlines())
+
+
+def _statements() -> Iterator[PairRow]:
+    """Yield the statements that have a text of their own."""
+    for name, (part, true) in _STATEMENTS.items():
+        for row in _lines(FIXTURES / f"{name}.jsonl"):
+            text = row["evidence"]
+            if row.get("format") == "md":
+                text = f"# {row['title']}\n\n{text}"
+            yield _labelled(text, row["claim"], true, part, row["title"], row.get("false", ""))
+    for row in _lines(FIXTURES / "numeric" / "cases.jsonl"):
+        true = row["expect"] != "no_match"
+        text = "\n".join(row["evidence"])
+        yield _labelled(text, row["claim"], true, _NUMERIC, row.get("title", ""))
+    for name, part in _DOCUMENTS.items():
+        for row in _lines(FIXTURES / "heldout" / f"{name}.jsonl"):
+            for claim, true, _ in row["claims"]:
+                yield _labelled(row["document"], claim, true, part)
+
+
+def _labelled(
+    premise: str, claim: str, true: bool, part: str, title: str = "", false: str = ""
+) -> PairRow:
+    label: Literal["entailed", "not_entailed"] = "entailed" if true else "not_entailed"
+    return PairRow(premise, claim, label, part, title, false)
+
+
+def _drafts() -> list[Draft]:
+    return [
+        TypeAdapter(Draft).validate_json(path.read_bytes())
+        for path in sorted((FIXTURES / "drafts").glob("*.json"))
+    ]
+
+
+# Of each process: a home that goes with it, the services over it, and an index a corpus.
+_HOME: Final = TemporaryDirectory(prefix="certirag-builtin-")
+
+
+@cache
+def _services(settings: Settings) -> Services:
+    return build_services(replace(settings, home=Path(_HOME.name)))
+
+
+@cache
+def _index(corpus: str, settings: Settings) -> Index:
+    paths = [FIXTURES / "corpora" / corpus]
+    return index_of_paths(paths, _services(settings), lambda *_: None)[0]
+
+
+def _measure_drafts(drafts: Sequence[tuple[int, Draft]], settings: Settings) -> list[MeasuredDraft]:
+    found = []
+    services = _services(settings)
+    for number, draft in drafts:
+        answer = verify_draft(
+            draft.text, _index(draft.corpus, settings), services, question=draft.question
+        )
+        record = open_export(answer.export, services.trusted)
+        found.append(MeasuredDraft(number, tuple(_rows_of(number, draft, record, services))))
+    return found
+
+
+def _rows_of(
+    number: int, draft: Draft, record: AnswerRecord, services: Services
+) -> Iterator[MeasuredRow]:
+    """Yield a row for each claim that can be checked; one that touches a planted error is untrue."""
+    claims, results = record.claim_ir.claims, record.verification
+    policy = services.policy
+    trials = trials_of(policy)
+    each = [
+        {
+            d.claim_id: d.render_state
+            for d in certify(claims, results, record.retrieval.chunks, t)[0]
+        }
+        for t in trials
+    ]
+    own = next(at for at, trial in enumerate(trials) if trial.tau_entail == policy.tau_entail)
+    spans = [span.sentence for chunk in record.retrieval.chunks for span in chunk.spans]
+    vectors = services.embedder.embed([*(claim.text for claim in claims), *spans])
+    cosines = vectors[: len(claims)] @ vectors[len(claims) :].T if spans else None
+    for at, (claim, result) in enumerate(zip(claims, results, strict=True)):
+        if any(problem.startswith("not_checkable") for problem in claim.problems):
+            continue
+        true = not any(touches(claim, error, draft.text) for error in draft.errors)
+        states = [states[claim.id] == "VERIFIED" for states in each]
+        yield MeasuredRow(
+            number=_FIRST_DRAFT + 1_000 * number + at,
+            source=DRAFTS,
+            gold="entailed" if true else "not_entailed",
+            label=result.label,
+            entailed=max((s.entailed or 0.0 for s in result.all_scores), default=0.0),
+            not_enough_info=min((s.not_enough_info or 0.0 for s in result.all_scores), default=1.0),
+            contradicted=max((s.contradicted or 0.0 for s in result.all_scores), default=0.0),
+            cosine=0.0 if cosines is None else round(float(np.clip(cosines[at].max(), 0, 1)), 6),
+            premise_words=sum(len(chunk.text.split()) for chunk in record.retrieval.chunks),
+            hypothesis_words=len(claim.text.split()),
+            states=[each[own][claim.id]],
+            counts=[(int(v), int(v and not true), int(true), int(v and true)) for v in states],
+        )
+
+
+def touches(claim: Claim, error: dict[str, Any], text: str) -> bool:
+    """Say whether *claim* comes from the place of *error* in *text*, or carries its words from there.
+
+    A piece of a sentence may repeat the subject of another piece, so an error elsewhere in the
+    same sentence counts when its words stand in the claim.
+    """
+    if claim.draft_start < error["end"] and error["start"] < claim.draft_end:
+        return True
+    low, high = sorted([(claim.draft_start, claim.draft_end), (error["start"], error["end"])])
+    between = text[max(0, low[1] - 1) : high[0]]  # with the full stop that ends a claim
+    same_sentence = "\n" not in between and ". " not in between
+    return same_sentence and error["text"].casefold() in claim.text.casefold()
+
+
+def _ask(
+    questions: Sequence[tuple[int, QuestionWithAnswer]], settings: Settings
+) -> list[AskedQuestion]:
+    services, found = _services(settings), []
+    for number, row in questions:
+        index = _index(row.corpus, settings)
+        answer = answer_question(row.question, index, services)
+        shown = present(answer.export, Mode.STRICT, trusted=services.trusted)
+        found.append(what_became(number, row, shown, _closest(row.question, row.corpus, settings)))
+    return found
+
+
+@cache
+def _sentences(corpus: str, settings: Settings) -> tuple[list[str], Any]:
+    """Return every sentence of *corpus* and their vectors, shape (sentences, dimension)."""
+    places = [(chunk, span) for chunk in _index(corpus, settings).chunks() for span in chunk.spans]
+    vectors = _services(settings).embedder.embed([read_text(place) for place in places])
+    return [span.sentence for _, span in places], vectors
+
+
+def _closest(question: str, corpus: str, settings: Settings) -> str:
+    """Return the sentence of *corpus* with the largest cosine: the plainest answer."""
+    sentences, vectors = _sentences(corpus, settings)
+    return sentences[int((vectors @ _services(settings).embedder.embed([question])[0]).argmax())]
