@@ -28,6 +28,12 @@ _SAID: Final = "corpus_said"  # (corpus, path, what came of it, its role): text 
 _DELETE: Final = "delete"
 _READ: Final = "read"
 _SEEN: Final = 3
+# Whether the corpus is another one all the same → what is said of an error.
+_FAILED: Final[dict[bool | None, Message]] = {
+    False: "Nothing was changed. {error}",
+    True: "The corpus was changed, but not all of it went well. {error}",
+    None: "The corpus cannot be opened any more. {error}",
+}
 _EARLIER: Final[Message] = (
     "Earlier answers keep their certificates and say that they are of other documents."
 )
@@ -65,16 +71,24 @@ def do_what_was_asked(
         board = ReadingBoard("corpus", (), partial(_cancelled, corpus.name, task[2]))
         try:
             told, role = _done(corpus, task[1], task[2], board), "note"
-            if services.open_corpus(corpus.name).fingerprint != corpus.index.fingerprint:
-                told = together(told, said(_EARLIER))
         except CertiRAGError as error:
-            told, role = said("Nothing was changed. {error}", error=str(error)), "error"
+            told, role = said(_FAILED[_was_changed(corpus)], error=str(error)), "error"
+        if _was_changed(corpus):
+            told = together(told, said(_EARLIER))
         _say(corpus.name, "" if task[1] == _DELETE and role == "note" else task[2], told, role)
         board.close()
         st.rerun()
     if _SAID in st.session_state and is_here(*st.session_state[_SAID][:2]):
         _, _, text, role = st.session_state.pop(_SAID)
         draw_text(text, "error" if role == "error" else "note", told=True)
+
+
+def _was_changed(corpus: Corpus) -> bool | None:
+    """Say whether the corpus on disk is another one than *corpus* by now; None: nobody can tell."""
+    try:
+        return services.open_corpus(corpus.name).fingerprint != corpus.index.fingerprint
+    except CertiRAGError:
+        return None
 
 
 def offer_changes(corpus: Corpus, document: DocumentRecord, number: int) -> None:

@@ -97,6 +97,11 @@ def read_corpus(
     return _corpus(sources, len(candidates), read, watch)
 
 
+def file_paths(paths: Sequence[Path]) -> set[str]:
+    """Return the relative path of every file that `read_corpus` would read of *paths*."""
+    return {found.path for found in _candidates(paths) if isinstance(found, _Candidate)}
+
+
 def read_uploads(
     uploads: Sequence[tuple[str, bytes]],
     *,

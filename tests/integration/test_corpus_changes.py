@@ -339,6 +339,23 @@ def test_the_folder_that_was_read_is_the_one_that_is_read_again(
     assert open_index(index, services).documents[0].sha256 == digest_of(LEAVE.encode())
 
 
+def test_a_file_of_one_name_in_another_folder_does_not_take_its_place(
+    sources: Path, services: Services, tmp_path: Path
+) -> None:
+    """The first folder's file is gone: the second's of that name is not read in its stead."""
+    other, index = tmp_path / "other", tmp_path / "index"
+    other.mkdir()
+    (other / "leave.md").write_text(LEAVE.replace("27", "31"), "utf-8")
+    ingest_paths([sources, other], index, services, lambda *_: None)
+    assert sorted(paths_of(index, services)) == ["leave.md", "other/leave.md", "pay.md"]
+    assert not change(index, services, "reread", "leave.md").written
+    (sources / "leave.md").unlink()
+    with pytest.raises(InputError, match=r"other/leave\.md is no longer told apart from it"):
+        change(index, services, "reread", "leave.md")
+    first = next(d for d in open_index(index, services).documents if d.path == "leave.md")
+    assert first.sha256 == digest_of(LEAVE.encode())
+
+
 @pytest.mark.parametrize("given", [(), ("leave.md",)], ids=["all", "one"])
 def test_an_older_reading_does_not_replace_a_newer_one(
     index: Path, sources: Path, services: Services, given: tuple[str, ...]

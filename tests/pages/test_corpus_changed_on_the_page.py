@@ -174,6 +174,41 @@ def test_what_fails_is_said_and_changes_nothing(open_page, writer) -> None:
     assert "Delete document 1" in buttons(at)
 
 
+@pytest.mark.parametrize(
+    ("fingerprint", "said"),
+    [
+        ("another", "The corpus was changed, but not all of it went well. the disk is full"),
+        (None, "The corpus cannot be opened any more. the disk is full"),
+    ],
+)
+def test_what_fails_after_the_change_is_not_called_no_change(
+    open_page, writer, monkeypatch, fingerprint, said
+) -> None:
+    """An error does not tell whether the index was written before it: what is there is looked at."""
+    from ui import services
+
+    old = services.open_corpus("policy")
+    at = open_page("corpus")
+    looked = list[str]()
+
+    def opened(name: str) -> object:
+        looked.append(name)
+        if len(looked) > 2:  # for the page after it
+            return old
+        if fingerprint is None:
+            raise CorpusError("damaged")
+        return SimpleNamespace(fingerprint=fingerprint)
+
+    def failed(*_: str) -> None:
+        monkeypatch.setattr(services, "open_corpus", opened)
+        raise CorpusError("the disk is full")
+
+    monkeypatch.setattr(writer, "reread", failed)
+    at.button(key="reread-1").click().run()
+    assert not at.exception
+    assert said in html_of(at)
+
+
 @pytest.mark.parametrize("why", ["not said", "false", "unreadable", "foreign", "a link"])
 def test_without_leave_nothing_on_disk_is_changed(
     open_page, writer, monkeypatch, tmp_path, why

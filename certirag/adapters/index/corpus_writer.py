@@ -29,7 +29,7 @@ from certirag.adapters.index.index_store import (
 from certirag.adapters.index.originals import keeping
 from certirag.errors import CorpusError, InputError
 from certirag.ingest.apart import ReadingProcess
-from certirag.ingest.collect import Corpus, Watch, read_corpus
+from certirag.ingest.collect import Corpus, Watch, file_paths, read_corpus
 from certirag.ingest.extract import printable
 from certirag.ports import Embedder
 from certirag.proof.keys import own_keys
@@ -76,6 +76,7 @@ class CorpusWriter:
             everything = self._all_of(paths)
             return self._write(lambda now: self._unchanged(old, now, everything))
         before = _document(old, document)
+        _require_one_meaning(document, old, paths)
         corpus = self._read(paths, only=document)
         if not corpus.documents:
             gone = f"{printable(document)}: it is no longer where it was read"
@@ -157,6 +158,20 @@ def _document(corpus: StoredCorpus, path: str) -> DocumentRecord:
         if document.path == path:
             return document
     raise InputError(f"{printable(path)}: there is no such document in this corpus")
+
+
+def _require_one_meaning(path: str, old: StoredCorpus, sources: Sequence[Path]) -> None:
+    """Raise InputError where the file at *path* may be the one of another folder by now.
+
+    Of two folders with files of one name the second's has its folder's name before it, until the
+    first's is gone; then it would be read as that.
+    """
+    same = {d.path for d in old.documents if d.path.endswith(f"/{path}")} if sources[1:] else set()
+    if gone := same.difference(file_paths(sources)):
+        raise InputError(
+            f"{printable(path)}: {printable(min(gone))} is no longer told apart from it: "
+            "read all documents again"
+        )
 
 
 def _sources(paths: Sequence[Path]) -> tuple[str, ...]:
