@@ -36,10 +36,10 @@ from certirag.eval.builtin_questions import (
 )
 from certirag.eval.gate_counts import trials_of
 from certirag.eval.pair_report import MeasuredRow, write_report
-from certirag.eval.pairs import FORMAT, MEASURED, ROWS, PairRow, begin_run, measure_rows
+from certirag.eval.pairs import FORMAT, MEASURED, ROWS, PairRow, begin_run, head_of, measure_rows
 from certirag.eval.resumable import measured_lines
 from certirag.eval.workload import FIXTURES
-from certirag.ports import Index, Progress
+from certirag.ports import Index, Progress, Verifier
 from certirag.proof.certificate import AnswerRecord, open_export
 from certirag.render import Mode, certify, present
 from certirag.retrieve.relevance import read_text
@@ -99,8 +99,9 @@ def run_builtin(run: BuiltinRun, settings: Settings, progress: Progress) -> dict
     statements = list(enumerate(_statements()))[:: run.every]
     drafts = list(enumerate(_drafts()))[:: run.every]
     questions = list(enumerate(read_questions_with_answers(FIXTURES / "questions")))[:: run.every]
-    policy = load_policy(settings.policy)
-    begin_run(run.out, _described(run, (statements, drafts, questions), settings, policy))
+    verifier, policy = make_verifier(settings.verifier), load_policy(settings.policy)
+    units = (statements, drafts, questions)
+    begin_run(run.out, _described(run, units, verifier, settings.reader, policy))
     rows = measure_rows(run.out, statements, settings, progress, jobs=run.jobs)
     measured = measured_lines(
         run.out / _LINES["drafts"],
@@ -123,11 +124,15 @@ def run_builtin(run: BuiltinRun, settings: Settings, progress: Progress) -> dict
     whole = run.out / f"{ROWS}.new"
     whole.write_bytes(b"".join(MEASURED.dump_json(row) + b"\n" for row in rows))
     whole.replace(run.out / ROWS)
-    return write_report(rows, policy, run.out, seed=0, questions=question_figures(asked))
+    figures = question_figures(asked)
+    head = f"{head_of(verifier, policy)[:-1]}; reader `{settings.reader}`."
+    if run.every > 1:
+        head += f" Of each part every {run.every}th alone."
+    return write_report(rows, policy, run.out, seed=0, head=head, questions=figures)
 
 
 def _described(
-    run: BuiltinRun, units: Sequence[object], settings: Settings, policy: Policy
+    run: BuiltinRun, units: Sequence[object], verifier: Verifier, reader: str, policy: Policy
 ) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -139,8 +144,8 @@ def _described(
         "limit": None,
         "every": run.every,
         "seed": 0,
-        "verifier": asdict(make_verifier(settings.verifier).identity),
-        "reader": settings.reader,
+        "verifier": asdict(verifier.identity),
+        "reader": reader,
         "policy": asdict(policy),
         "certirag": __version__,
     }

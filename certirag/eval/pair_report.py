@@ -100,11 +100,13 @@ def write_report(
     out: Path,
     *,
     seed: int,
+    head: str,
     questions: Sequence[QuestionFigures] = (),
 ) -> dict[str, Any]:
     """Write tables and plots of *rows* into the folder *out*, and return their figures.
 
-    *questions* were asked besides, and have a table of their own.
+    *head* says of the tables what was measured. *questions* were asked besides, and have a table of
+    their own.
     """
     verifier = figures([row.scored for row in rows], policy.tau_entail)
     gate = [
@@ -126,8 +128,8 @@ def write_report(
     if questions:
         parts["Questions"] = questions_table(questions)
         report["questions"] = json_values(questions)
-    text = "\n".join(f"## {head}\n\n{part}\n" for head, part in parts.items())
-    (out / "figures.md").write_text(text, "utf-8")
+    text = "\n".join(f"## {name}\n\n{part}\n" for name, part in parts.items())
+    (out / "figures.md").write_text(f"{head}\n\n{text}", "utf-8")
     plain = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     (out / "figures.json").write_text(plain + "\n", "utf-8")
     (out / "figures.csv").write_text(_csv(gate, verifier), "utf-8", newline="")

@@ -87,7 +87,8 @@ def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str
         rows = [rows[at] for at in sorted(drawn)]
     begin_run(run.out, _described(run, len(rows), verifier, policy))
     measured = measure_rows(run.out, rows, settings, progress, jobs=run.jobs)
-    return write_report(measured, policy, run.out, seed=run.seed)
+    head = head_of(verifier, policy)
+    return write_report(measured, policy, run.out, seed=run.seed, head=head)
 
 
 def measure_rows(
@@ -128,6 +129,15 @@ def _described(run: PairsRun, rows: int, verifier: Verifier, policy: Policy) -> 
         "policy": asdict(policy),
         "certirag": __version__,
     }
+
+
+def head_of(verifier: Verifier, policy: Policy) -> str:
+    """Return what was measured, as a line above tables."""
+    found = verifier.identity
+    return (
+        f"Measured: verifier `{found.name}`, version {found.version}, SHA-256 `{found.sha256}`; "
+        f"policy `{policy.name}`, entailment from {policy.tau_entail:g}."
+    )
 
 
 def begin_run(out: Path, described: Mapping[str, Any]) -> None:

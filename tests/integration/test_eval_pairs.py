@@ -196,4 +196,6 @@ def test_the_benchmark_that_ships_runs_whole_and_goes_on(tmp_path, monkeypatch, 
     assert main(command) == 0
     assert {name: (out / name).read_bytes() for name in held} == held
     assert (out / "drafts.jsonl").read_bytes() == lines
-    assert "| CertiRAG Strict |" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "| CertiRAG Strict |" in printed
+    assert "Of each part every 150th alone." in printed
