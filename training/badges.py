@@ -22,7 +22,7 @@ from certirag.bootstrap import load_policy, make_splitter, make_verifier
 from certirag.core.policy import Policy
 from certirag.errors import CertiRAGError
 from certirag.eval.gate_counts import LabelledRow, decided, measure_set
-from certirag.eval.pairs import read_pair_rows
+from certirag.eval.pair_rows import read_pair_rows
 from certirag.ports import SentenceSplitter, Verifier
 from certirag.settings import Settings, read_settings
 from certirag.verification.lexical import scoring
@@ -33,7 +33,7 @@ _AT_ONCE = 200  # rows whose pairs the verifier batches by length
 
 def read_labelled(path: Path, limit: int | None) -> list[LabelledRow]:
     """Return the rows of a JSON Lines file, about *limit* evenly spread; InputError naming a line."""
-    rows = [row.labelled for row in read_pair_rows(path)]
+    rows = [row.labelled(number) for number, row in enumerate(read_pair_rows(path))]
     return rows[:: max(1, len(rows) // limit)] if limit else rows
 
 
@@ -76,8 +76,8 @@ def _whole(
     found = []
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
-        for (states,) in decided(part, verifier, (policy,), split, settings):
-            found.append(bool(states) and all(state == "VERIFIED" for _, state in states))
+        for (claims,) in decided(part, verifier, (policy,), split, settings):
+            found.append(bool(claims) and all(claim.state == "VERIFIED" for claim in claims))
     return found
 
 

@@ -35,8 +35,10 @@ from certirag.eval.builtin_questions import (
     what_became,
 )
 from certirag.eval.gate_counts import trials_of
-from certirag.eval.pair_report import MeasuredRow, write_report
-from certirag.eval.pairs import FORMAT, MEASURED, ROWS, PairRow, begin_run, head_of, measure_rows
+from certirag.eval.measured_claims import measured_claims
+from certirag.eval.pair_report import write_report
+from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow
+from certirag.eval.pairs import FORMAT, ROWS, begin_run, head_of, measure_rows
 from certirag.eval.resumable import measured_lines
 from certirag.eval.workload import FIXTURES
 from certirag.ports import Index, Progress, Verifier
@@ -226,25 +228,26 @@ def _rows_of(
     claims, results = record.claim_ir.claims, record.verification
     policy = services.policy
     trials = trials_of(policy)
-    each = [
-        {
-            d.claim_id: d.render_state
-            for d in certify(claims, results, record.retrieval.chunks, t)[0]
-        }
-        for t in trials
-    ]
+    measured = (claims, results, record.retrieval.chunks)
+    each = [{one.claim_id: one for one in certify(*measured, trial)[0]} for trial in trials]
     own = next(at for at, trial in enumerate(trials) if trial.tau_entail == policy.tau_entail)
     spans = [span.sentence for chunk in record.retrieval.chunks for span in chunk.spans]
     vectors = services.embedder.embed([*(claim.text for claim in claims), *spans])
     cosines = vectors[: len(claims)] @ vectors[len(claims) :].T if spans else None
-    for at, (claim, result) in enumerate(zip(claims, results, strict=True)):
+    decided = measured_claims(*measured, each[own])
+    for at, (claim, result, kept) in enumerate(zip(claims, results, decided, strict=True)):
         if any(problem.startswith("not_checkable") for problem in claim.problems):
             continue
-        true = not any(touches(claim, error, draft.text) for error in draft.errors)
-        states = [states[claim.id] == "VERIFIED" for states in each]
+        planted = [error for error in draft.errors if touches(claim, error, draft.text)]
+        true = not planted
+        states = [decisions[claim.id].render_state == "VERIFIED" for decisions in each]
         yield MeasuredRow(
             number=_FIRST_DRAFT + 1_000 * number + at,
             source=DRAFTS,
+            title=draft.corpus,
+            premise="",
+            hypothesis=claim.text,
+            false=planted[0]["text"] if planted else "",
             gold="entailed" if true else "not_entailed",
             label=result.label,
             entailed=max((s.entailed or 0.0 for s in result.all_scores), default=0.0),
@@ -253,7 +256,7 @@ def _rows_of(
             cosine=0.0 if cosines is None else round(float(np.clip(cosines[at].max(), 0, 1)), 6),
             premise_words=sum(len(chunk.text.split()) for chunk in record.retrieval.chunks),
             hypothesis_words=len(claim.text.split()),
-            states=[each[own][claim.id]],
+            claims=[kept],
             counts=[(int(v), int(v and not true), int(true), int(v and true)) for v in states],
         )
 

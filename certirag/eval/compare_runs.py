@@ -10,8 +10,8 @@ from typing import Any, Final
 from certirag.errors import InputError
 from certirag.eval.measures import holm, mcnemar
 from certirag.eval.pair_figures import CALLED, sources_of
-from certirag.eval.pair_report import MeasuredRow
-from certirag.eval.pairs import ROWS, RUN, read_measured_rows
+from certirag.eval.pair_rows import MeasuredRow, read_measured_rows
+from certirag.eval.pairs import ROWS, RUN
 
 FORMAT: Final = 1  # of the comparison
 _Both = tuple[MeasuredRow, MeasuredRow]
@@ -23,7 +23,7 @@ def _by_verifier(row: MeasuredRow) -> bool:
 
 def _by_gate(row: MeasuredRow) -> bool:
     """Say whether the gate did right: all Verified of what is true, and not of what is untrue."""
-    every = bool(row.states) and set(row.states) == {"VERIFIED"}
+    every = bool(row.claims) and all(claim.state == "VERIFIED" for claim in row.claims)
     return every == (row.gold == "entailed")
 
 

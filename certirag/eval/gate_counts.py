@@ -18,6 +18,7 @@ from certirag.core.claim import Claim
 from certirag.core.policy import Policy
 from certirag.core.selector import with_selectors
 from certirag.core.text import Block, Document, EvidenceChunk, sha256_hex
+from certirag.eval.measured_claims import MeasuredClaim, measured_claims
 from certirag.ingest.chunk import chunk_document
 from certirag.ingest.extract import Limits
 from certirag.ingest.load import load_document
@@ -32,14 +33,16 @@ _AT_ONCE: Final = 200  # rows whose pairs the verifier batches by length
 # Thresholds of entailment at which each policy is counted beside its own.
 _THRESHOLDS: Final = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 
-States = list[tuple[str, str]]  # the texts of a row's claims with their render states
+Claims = list[MeasuredClaim]  # of one row
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledRow:
     """A document, a statement about it, and whether the one bears out the other.
 
-    *false* is what makes the statement untrue, or "" where that is its whole.
+    *false* is what makes the statement untrue, or "" where that is its whole. *name* is what reasons
+    call the document where it has no title; rows that are decided together have names of their own,
+    or none.
     """
 
     title: str
@@ -47,6 +50,7 @@ class LabelledRow:
     hypothesis: str
     entailed: bool
     false: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def count_badges(
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
         for row, each in zip(part, decided(part, verifier, policies, split, settings), strict=True):
-            counts = [n + counted(row, states) for n, states in zip(counts, each, strict=True)]
+            counts = [n + counted(row, claims) for n, claims in zip(counts, each, strict=True)]
         progress(start + len(part))
     return counts
 
@@ -116,11 +120,11 @@ def measure_set(
     return found
 
 
-def counted(row: LabelledRow, states: States) -> BadgeCount:
-    """Count the badges of *row*, whose claims have *states*."""
-    verified = [text for text, state in states if state == "VERIFIED"]
-    every = bool(states) and len(verified) == len(states)
-    if not row.entailed and not row.false and len(states) > 1:
+def counted(row: LabelledRow, claims: Claims) -> BadgeCount:
+    """Count the badges of *row*, of which *claims* were made."""
+    verified = [claim.text for claim in claims if claim.state == "VERIFIED"]
+    every = bool(claims) and len(verified) == len(claims)
+    if not row.entailed and not row.false and len(claims) > 1:
         verified = verified[:1] if every else []
     wrong = sum(not row.entailed and row.false.casefold() in text.casefold() for text in verified)
     return BadgeCount(len(verified), wrong, int(row.entailed), int(row.entailed and every))
@@ -132,13 +136,13 @@ def decided(
     policies: Sequence[Policy],
     split: SentenceSplitter,
     settings: Settings,
-) -> Iterator[list[States]]:
-    """Yield for each row, under each of *policies*, the texts of its claims with their states."""
+) -> Iterator[list[Claims]]:
+    """Yield for each row, under each of *policies*, its claims as they were decided."""
     claims: list[list[Claim]] = []
     chunks: list[EvidenceChunk] = []
     candidates: list[Candidates] = []
     for number, row in enumerate(rows):
-        own = _chunks(f"row-{number}", row, split)
+        own = _chunks(row.name or f"row {number}", row, split)
         draft = claims_from_draft(
             "",
             row.hypothesis,
@@ -155,12 +159,13 @@ def decided(
     flat = [claim for own in claims for claim in own]
     results = verify_claims(candidates, verifier)
     measured = (flat, results, with_selectors(chunks, results))
-    each = [
-        {one.claim_id: one.render_state for one in certify(*measured, policy)[0]}
-        for policy in policies
-    ]
+    each = [{one.claim_id: one for one in certify(*measured, policy)[0]} for policy in policies]
+    by_policy = [list(measured_claims(*measured, decisions)) for decisions in each]
+    start = 0
     for named in claims:
-        yield [[(claim.text, state[claim.id]) for claim in named] for state in each]
+        end = start + len(named)
+        yield [found[start:end] for found in by_policy]
+        start = end
 
 
 def _chunks(name: str, row: LabelledRow, split: SentenceSplitter) -> tuple[EvidenceChunk, ...]:

@@ -20,7 +20,6 @@ from certirag.eval.gate_counts import BadgeCount, trials_of
 from certirag.eval.pair_figures import (
     ALL,
     CALLED,
-    ScoredRow,
     SourceFigures,
     figures,
     json_values,
@@ -28,46 +27,11 @@ from certirag.eval.pair_figures import (
     sources_of,
     table,
 )
+from certirag.eval.pair_rows import MeasuredRow
 from certirag.eval.systems import systems_of, systems_table
 from certirag.verification.clopper_pearson import exact_interval
 
 FORMAT: Final = 1  # of the figures
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredRow:
-    """What was measured of the row *number* of the data, and its badges at each threshold tried.
-
-    *cosine* is the plainest baseline: of the hypothesis and the premise's closest sentence. *states*
-    are the render states of the hypothesis' claims under the policy in force.
-    """
-
-    number: int
-    source: str
-    gold: str
-    label: str
-    entailed: float | None
-    not_enough_info: float | None
-    contradicted: float | None
-    cosine: float
-    premise_words: int
-    hypothesis_words: int
-    states: list[str]
-    counts: list[tuple[int, int, int, int]]
-
-    @property
-    def scored(self) -> ScoredRow:
-        """The row as the figures of a verifier take it."""
-        found = (self.entailed, self.not_enough_info, self.contradicted)
-        scores = tuple(0.0 if score is None else score for score in found)
-        return ScoredRow(
-            self.source,
-            self.gold,
-            self.label,
-            (scores[0], scores[1], scores[2]),
-            self.premise_words,
-            self.hypothesis_words,
-        )
 
 
 @dataclass(frozen=True, slots=True)

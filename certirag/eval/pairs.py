@@ -9,59 +9,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from certirag import __version__
 from certirag.bootstrap import load_policy, make_embedder, make_splitter, make_verifier
 from certirag.core.policy import Policy
 from certirag.errors import InputError
-from certirag.eval.gate_counts import LabelledRow, counted, decided, trials_of
-from certirag.eval.labelled_lines import labelled_lines
+from certirag.eval.gate_counts import counted, decided, trials_of
 from certirag.eval.pair_figures import GOLD
-from certirag.eval.pair_report import MeasuredRow, write_report
-from certirag.eval.resumable import measured_lines, read_lines
+from certirag.eval.pair_report import write_report
+from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow, read_pair_rows
+from certirag.eval.resumable import measured_lines
 from certirag.ports import Embedder, Progress, SentenceSplitter, Verifier
 from certirag.settings import Settings
 from certirag.verification.judge import score_rows
 
-FORMAT: Final = 1  # of a run
+FORMAT: Final = 2  # of a run
 RUN, ROWS = "run.json", "rows.jsonl"
 _BATCH: Final = 50  # rows measured and written at once
-_Gold = Literal["entailed", "contradicted", "neutral", "not_enough_info", "not_entailed"]
-
-
-@dataclass(frozen=True, slots=True)
-class PairRow:
-    """A labelled row of JSON Lines: whether *premise* bears *hypothesis* out.
-
-    *false* is what makes the hypothesis untrue, or "" where that is its whole.
-    """
-
-    premise: str
-    hypothesis: str
-    label: _Gold
-    source: str = ""
-    title: str = ""
-    false: str = ""
-
-    @property
-    def labelled(self) -> LabelledRow:
-        """The row as the gate counts it."""
-        entailed = self.label == "entailed"
-        return LabelledRow(self.title, self.premise, self.hypothesis, entailed, self.false)
-
-
-def read_pair_rows(path: Path) -> Iterator[PairRow]:
-    """Yield the rows of JSON Lines as they are read; InputError for what is none."""
-    for _, row in labelled_lines(path, TypeAdapter(PairRow)):
-        yield row
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +82,6 @@ def measure_rows(
     )
 
 
-MEASURED: Final = TypeAdapter(MeasuredRow)
-
-
 def _described(run: PairsRun, rows: int, verifier: Verifier, policy: Policy) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -154,11 +122,6 @@ def begin_run(out: Path, described: Mapping[str, Any]) -> None:
         raise InputError(f"{out}: cannot be written ({error.strerror}): name a folder") from error
 
 
-def read_measured_rows(path: Path) -> list[MeasuredRow]:
-    """Return the measured rows of a run's folder; InputError naming a line that is none."""
-    return read_lines(path, MEASURED)
-
-
 @cache
 def _parts(settings: Settings) -> tuple[Verifier, Embedder, SentenceSplitter]:
     """Return what measures, made once in each process."""
@@ -176,10 +139,11 @@ def _measure(rows: Sequence[tuple[int, PairRow]], settings: Settings) -> list[Me
     scored = score_rows(pairs, verifier, split, lambda *_: None)
     trials = trials_of(policy)
     own = next(at for at, trial in enumerate(trials) if trial.tau_entail == policy.tau_entail)
-    states = decided([row.labelled for _, row in rows], verifier, trials, split, settings)
+    labelled = [row.labelled(number) for number, row in rows]
+    claims = decided(labelled, verifier, trials, split, settings)
     found = []
-    for (number, row), score, each in zip(rows, scored, states, strict=True):
-        counts = [counted(row.labelled, claims) for claims in each]
+    for (number, row), own_row, score, each in zip(rows, labelled, scored, claims, strict=True):
+        counts = [counted(own_row, own_claims) for own_claims in each]
         found.append(
             MeasuredRow(
                 number=number,
@@ -192,7 +156,11 @@ def _measure(rows: Sequence[tuple[int, PairRow]], settings: Settings) -> list[Me
                 cosine=_cosine(row, embedder, split),
                 premise_words=len(row.premise.split()),
                 hypothesis_words=len(row.hypothesis.split()),
-                states=[state for _, state in each[own]],
+                title=row.title,
+                premise=row.premise,
+                hypothesis=row.hypothesis,
+                false=row.false,
+                claims=each[own],
                 counts=[(n.badges, n.wrong, n.asked, n.whole) for n in counts],
             )
         )

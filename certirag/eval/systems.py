@@ -17,7 +17,7 @@ from certirag.eval.pair_figures import table
 from certirag.verification.clopper_pearson import exact_interval
 
 if TYPE_CHECKING:
-    from certirag.eval.pair_report import MeasuredRow
+    from certirag.eval.pair_rows import MeasuredRow
 
 STRICT: Final = "CertiRAG Strict"
 _Says = Callable[["MeasuredRow"], bool]
@@ -73,7 +73,7 @@ def systems_of(rows: Sequence[MeasuredRow], policy: Policy) -> list[SystemFigure
         return (row.entailed or 0.0) >= tau
 
     def mixed(row: MeasuredRow) -> bool:
-        open_ones = [state != "BLOCKED" for state in row.states]
+        open_ones = [claim.state != "BLOCKED" for claim in row.claims]
         return all(open_ones) if row.gold == "entailed" else any(open_ones)
 
     badges = sum(map(strict, rows))
@@ -81,6 +81,7 @@ def systems_of(rows: Sequence[MeasuredRow], policy: Policy) -> list[SystemFigure
     least = closest[badges - 1] if badges else 2.0  # no cosine is 2
     systems: list[tuple[str, _Says, _Says]] = [
         ("Retrieval with citations: everything is shown and cited", _always, _always),
+        ("The same, cited where a text says it word for word", _always, _verbatim),
         ("The same, cited where the cosine is high", _always, lambda row: row.cosine >= least),
         ("A checker beside the answer: everything is shown, its warnings too", _always, verifier),
         ("The verifier alone: shown above the threshold", verifier, verifier),
@@ -97,6 +98,17 @@ def systems_of(rows: Sequence[MeasuredRow], policy: Policy) -> list[SystemFigure
 
 def _always(_row: MeasuredRow) -> bool:
     return True
+
+
+def _verbatim(row: MeasuredRow) -> bool:
+    """Say whether the statement stands in its text, or in a sentence read for it, letter for letter."""
+    own = _letters(row.hypothesis)
+    read = (sentence for claim in row.claims for sentence in claim.evidence)
+    return bool(own) and any(own in _letters(text) for text in (row.premise, *read))
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def _p(rows: Sequence[MeasuredRow], right: Sequence[bool], marks: _Says) -> float:

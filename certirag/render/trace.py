@@ -65,7 +65,14 @@ class Stop(NamedTuple):
 
 
 def failure_of(chip: Chip) -> Failure | None:
-    """Return where the claim of *chip* failed, None when every rule passed.
+    """Return where the claim of *chip* failed, None when every rule passed; see `stage_of`."""
+    if chip.badge.kind == "verified":
+        return None
+    return _failure(chip.result, tuple(_failed(chip)))
+
+
+def stage_of(result: VerificationResult | None, failed: Sequence[FindingRecord]) -> Stage:
+    """Return the stage at which a claim failed whose rules *failed*.
 
     The first of these that holds is the stage, for each makes what stands below it moot:
 
@@ -82,10 +89,11 @@ def failure_of(chip: Chip) -> Failure | None:
     6. policy – the evidence entails the claim well enough, and another rule refuses it; a sentence
        that contradicts a claim which others entail is such a case.
     """
-    if chip.badge.kind == "verified":
-        return None
-    failed = {finding.rule: finding.reason for finding in _failed(chip)}
-    result = chip.result
+    return _failure(result, failed).stage
+
+
+def _failure(result: VerificationResult | None, findings: Sequence[FindingRecord]) -> Failure:
+    failed = {finding.rule: finding.reason for finding in findings}
     if "well_formed" in failed:
         return Failure("compilation", failed["well_formed"])
     if result is None or result.error or result.label == "error":

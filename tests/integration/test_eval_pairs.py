@@ -64,7 +64,13 @@ def test_a_run_is_a_folder_of_rows_tables_and_plots(data, tmp_path, capsys) -> N
     assert (every["precision"], every["exposure"]) == (1.0, 0.5)
     assert every["low"] == pytest.approx(0.3976, abs=1e-4)  # Clopper and Pearson: four of four
     rows = [json.loads(line) for line in (out / ROWS).read_text("utf-8").splitlines()]
-    assert [row["states"] for row in rows[:3]] == [["VERIFIED"], ["VERIFIED"], ["BLOCKED"]]
+    states = [[claim["state"] for claim in row["claims"]] for row in rows[:3]]
+    assert states == [["VERIFIED"], ["VERIFIED"], ["BLOCKED"]]
+    assert [row["hypothesis"] for row in rows[:2]] == [*TRUE]
+    (refused,) = rows[2]["claims"]
+    assert refused["against"] == TRUE[0]
+    assert refused["stage"] == "verification"
+    assert [rule for rule, _ in refused["failed"]] >= ["entailed"]
     with (out / "figures.csv").open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     assert [line["source"] for line in table] == list(by_source)
@@ -146,7 +152,10 @@ def test_two_runs_are_compared_row_by_row(data, tmp_path, capsys) -> None:
     assert _run(data, one) == 0
     assert _run(data, other) == 0
     rows = [json.loads(line) for line in (other / ROWS).read_text("utf-8").splitlines()]
-    refused = [{**row, "states": ["UNVERIFIED"]} for row in rows]
+    refused = [
+        {**row, "claims": [{**claim, "state": "UNVERIFIED"} for claim in row["claims"]]}
+        for row in rows
+    ]
     (other / ROWS).write_text("".join(json.dumps(row) + "\n" for row in refused), "utf-8")
     capsys.readouterr()
     assert main(["eval", "compare", str(one), str(other), "--json"]) == 0
