@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard, TypeVar
 from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI, Header, Request
@@ -16,6 +16,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.telemetry import TelemetryConfig
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Route
 
 from certirag.core.text import sha256_hex
 from certirag.errors import CertiRAGError
@@ -212,6 +213,7 @@ def gateway_app(
             return _Handed(handler.handle_request)
 
     _say_errors(app)
+    gate.measures.begin(route.path for route in app.routes if _takes_work(route))
     app.add_middleware(Around, measures=gate.measures, now=gate.services.now, log_text=log_text)
     return app
 
@@ -231,6 +233,10 @@ def _add_reviews(app: FastAPI, gate: Gate, asks: dict[str, Any]) -> None:
     def decide(trace_id: str, body: ReviewRequest, by: By) -> ReviewOut:
         """Let the supported statements of a waiting answer leave, or nothing of it."""
         return reviews.decided(gate, by, trace_id, body)
+
+
+def _takes_work(route: BaseRoute) -> TypeGuard[Route]:
+    return isinstance(route, Route) and "POST" in (route.methods or ())
 
 
 def _add_probes(app: FastAPI, gate: Gate) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from certirag.gateway.refusals import CODES, Code
 
 if TYPE_CHECKING:
     from certirag.answers.services import Stage
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 # when it is imported, which is why it is set before.
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 _BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32)
+# What is a failure of the service and not an answer to the caller: alerts count these.
+FAILURES: Final[tuple[Code, ...]] = (
+    "INTERNAL",
+    "AUDIT_UNAVAILABLE",
+    "VERIFIER_UNAVAILABLE",
+    "MODEL_UNAVAILABLE",
+    "OVERLOADED",
+)
 
 
 class Measures:
@@ -77,6 +87,19 @@ class Measures:
             registry=own,
             multiprocess_mode="livesum",
         )
+
+    def begin(self, paths: Iterable[str]) -> None:
+        """Count no failure of ours yet on each of *paths*, where the tools' failures are 200.
+
+        Of a count that is first seen as 1, `increase` is 0 (Prometheus, "Avoid missing metrics"): the
+        first fault of all would raise no alert.
+        """
+        for path in paths:
+            for code in FAILURES:
+                status = 200 if path == "/mcp" else CODES[code].status
+                self.requests.labels(path, str(status), code)
+        for state in ("verified", "unverified", "contradicted"):
+            self._claims.labels(state)
 
     def page(self) -> bytes:
         """Return what Prometheus reads."""

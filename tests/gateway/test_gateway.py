@@ -28,6 +28,7 @@ from certirag.gateway.access import FILE, Caller, RateLimit, read_keys, revoke_k
 from certirag.gateway.app import gateway_app
 from certirag.gateway.around import REQUESTS
 from certirag.gateway.gated import Gate
+from certirag.gateway.metrics import FAILURES
 from certirag.gateway.profiles import load_profile, profile_names
 from certirag.gateway.refusals import CODES, Refused
 from certirag.gateway.waiting import ClientGone
@@ -323,7 +324,8 @@ def test_probes_and_metrics(served: Served) -> None:
 
 def test_the_runbook_names_what_is_counted(served: Served) -> None:
     """Each metric, path and code of its table and its alerts is one that the gateway has."""
-    page = (Path(__file__).resolve().parents[2] / "docs" / "runbook.md").read_text("utf-8")
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    page = "".join((docs / name).read_text("utf-8") for name in ("runbook.md", "alerts.yaml"))
     client = served.client()
     client.post("/v1/answer", json=TAX)
     there = set(re.findall(r"^(certirag_\w+)", client.get("/metrics").text, re.MULTILINE))
@@ -332,7 +334,12 @@ def test_the_runbook_names_what_is_counted(served: Served) -> None:
     assert len(told) >= 8
     assert told <= there
     codes = set(re.findall(r'code=~?"([A-Z_|]+)"', page))
-    assert {code for group in codes for code in group.split("|")} <= set(CODES)
+    counted = {code for group in codes for code in group.split("|")}
+    assert counted == set(FAILURES)
+    # Before anything fails there is a 0, without which the first failure would raise no alert.
+    for code in counted:
+        zero = rf'^certirag_requests_total\{{code="{code}",path="/v1/answer",status="\d+"\}} 0.0$'
+        assert re.search(zero, client.get("/metrics").text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("log_text", [False, True])
