@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final, Protocol
+from typing import Final
 
 import streamlit as st
 
@@ -51,19 +51,6 @@ _KINDS: Final[dict[str, Message]] = {
 }
 
 
-class SourceLike(Protocol):
-    """Where a chunk stands in its document."""
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def section(self) -> str: ...
-
-    @property
-    def page(self) -> int | None: ...
-
-
 def ask_to_open(claim_id: str, place: str = "") -> None:
     """Ask for the drawer of *claim_id* on this run (a button's callback), of the answer at *place*."""
     st.query_params[_PARAM] = place + claim_id
@@ -88,12 +75,6 @@ def open_if_asked(
     of = st.dialog(tr("Evidence"), position="right", width=width, on_dismiss=_forget)
     of(_drawer)(chips[asked], presentation, corpus)
     return True
-
-
-def place_in(source: SourceLike) -> str:
-    """Return page and section of *source* in words, "" when it has neither."""
-    page = "" if source.page is None else tr("page {page}", page=source.page)
-    return ", ".join(part for part in (page, source.section) if part)
 
 
 def _forget() -> None:
