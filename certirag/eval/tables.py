@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Final
@@ -56,6 +57,7 @@ _TEX: Final[Mapping[str, str]] = {
 }
 # Needed again only where the same sign follows.
 _TOGETHER: Final = re.compile(r"([-,`'!?])\{\}(?![-,`'])")
+_HEAD: Final = 20  # characters of a line of a column's name
 _LATIN: Final = 0x180  # below it LaTeX has every letter; above, a document has to load more
 
 TEX_NEEDS: Final = (
@@ -86,7 +88,7 @@ class FigureTable:
     def latex(self) -> str:
         """Return the table as a float of booktabs that is no wider than the text; see `TEX_NEEDS`."""
         body = [map(visible, row) for row in map(_texts, self.rows)]
-        head, *lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (self.head, *body)]
+        lines = [" & ".join(map(latex_text, row)) + r" \\" for row in body]
         return "\n".join(
             (
                 r"\begin{table}",
@@ -95,7 +97,7 @@ class FigureTable:
                 r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
                 rf"\begin{{tabular}}{{@{{}}l{'r' * (len(self.head) - 1)}@{{}}}}",
                 r"\toprule",
-                head,
+                " & ".join(map(_tex_head, self.head)) + r" \\",
                 r"\midrule",
                 *lines,
                 r"\bottomrule",
@@ -133,6 +135,13 @@ def latex_text(text: str) -> str:
 def latex_comment(text: str) -> str:
     """Return *text* as one comment of LaTeX, which nothing in it ends."""
     return "% " + " ".join(visible(text).split())
+
+
+def _tex_head(text: str) -> str:
+    """Return the name of a column, a long one in several lines: a column is no wider than its figures."""
+    lines = textwrap.wrap(text, _HEAD, break_long_words=False)
+    stacked = r" \\ ".join(map(latex_text, lines))
+    return rf"\shortstack[r]{{{stacked}}}" if len(lines) > 1 else stacked
 
 
 def _tex_character(character: str) -> str:
