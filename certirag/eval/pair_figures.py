@@ -171,7 +171,7 @@ def _class_figures(name: str, rows: Sequence[ScoredRow]) -> ClassFigures:
     )
 
 
-def json_values(found: Sequence[Any]) -> list[object]:
+def json_values(found: Sequence[Any]) -> list[Any]:
     """Return the dataclasses *found* as JSON values, null for NaN."""
     return [_plain(asdict(own)) for own in found]
 

@@ -181,6 +181,9 @@ def test_two_runs_are_compared_row_by_row(data, tmp_path, capsys) -> None:
     every = report["gate"][-1]
     assert (every["right"], every["only"], every["p"]) == ([8, 4], [4, 0], 0.125)
     assert {row["p"] for row in report["verifier"]} == {1.0}
+    ranked = report["auroc"][-1]
+    assert ranked["auroc"] == [1.0, 1.0]
+    assert [ranked[name] for name in ("difference", "low", "high", "p")] == [0.0, 0.0, 0.0, 1.0]
     assert main(["eval", "compare", str(one), str(other)]) == 0
     assert "right by the gate" in capsys.readouterr().out
     (other / ROWS).write_bytes(b"")
