@@ -85,3 +85,12 @@ def add_measuring(commands: Commands) -> None:
     compared.add_argument("runs", nargs=2, type=Path, metavar="DIR")
     compared.add_argument("--json", action="store_true", help="print the figures as JSON")
     compared.set_defaults(run="measure_commands:eval_compare")
+    _add_bounds(kinds)
+
+
+def _add_bounds(kinds: Commands) -> None:
+    bounds = kinds.add_parser("bounds", help="whether a run's figures stay within named bounds")
+    bounds.add_argument("folder", type=Path, metavar="DIR", help="of a finished run")
+    bounds.add_argument("--bounds", required=True, type=Path, metavar="FILE.toml")
+    bounds.add_argument("--json", action="store_true", help="print what became of each as JSON")
+    bounds.set_defaults(run="bounds_commands:eval_bounds")

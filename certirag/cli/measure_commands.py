@@ -26,6 +26,7 @@ from certirag.eval.bench_reading import reading_report_lines, run_reading_bench
 from certirag.eval.builtin import BuiltinRun, run_builtin
 from certirag.eval.compare_runs import compare_runs, comparison_lines
 from certirag.eval.pairs import PairsRun, run_pairs
+from certirag.eval.plot_files import plots_left_out
 from certirag.eval.workload import demo_workloads, own_workload
 from certirag.ports import Progress
 from certirag.render import visible
@@ -105,6 +106,9 @@ def _run_into_folder(
     )
     report = measure(settings, say_progress)
     note(f"rows, tables and plots are in {options.out}")
+    left_out = plots_left_out()
+    if left_out:
+        note(left_out)
     if options.json:
         print_json(report)
     else:

@@ -40,6 +40,7 @@ from certirag.eval.pair_report import write_report
 from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow
 from certirag.eval.pairs import FORMAT, ROWS, begin_run, head_of, measure_rows
 from certirag.eval.resumable import measured_lines
+from certirag.eval.timings import timed, write_timings
 from certirag.eval.workload import FIXTURES
 from certirag.ports import Index, Progress, Verifier
 from certirag.proof.certificate import AnswerRecord, open_export
@@ -109,7 +110,7 @@ def run_builtin(run: BuiltinRun, settings: Settings, progress: Progress) -> dict
         run.out / _LINES["drafts"],
         TypeAdapter(MeasuredDraft),
         drafts,
-        partial(_measure_drafts, settings=settings),
+        timed(partial(_measure_drafts, settings=settings), run.out, "drafts"),
         partial(progress, "Verifying drafts"),
         jobs=run.jobs,
     )
@@ -117,7 +118,7 @@ def run_builtin(run: BuiltinRun, settings: Settings, progress: Progress) -> dict
         run.out / _LINES["questions"],
         TypeAdapter(AskedQuestion),
         questions,
-        partial(_ask, settings=settings),
+        timed(partial(_ask, settings=settings), run.out, "questions"),
         partial(progress, "Asking questions"),
         jobs=run.jobs,
     )
@@ -126,6 +127,7 @@ def run_builtin(run: BuiltinRun, settings: Settings, progress: Progress) -> dict
     whole = run.out / f"{ROWS}.new"
     whole.write_bytes(b"".join(MEASURED.dump_json(row) + b"\n" for row in rows))
     whole.replace(run.out / ROWS)
+    write_timings(run.out)
     figures = question_figures(asked)
     head = f"{head_of(verifier, policy)[:-1]}; reader `{settings.reader}`."
     if run.every > 1:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from certirag.eval.pair_figures import table
 from certirag.eval.systems import Share
+from certirag.eval.tables import FigureTable
 from certirag.render import Presentation
 
 # File of everyday questions → what the part is called.
@@ -191,12 +191,12 @@ _SAID: Final = {
 }
 
 
-def questions_table(found: Sequence[QuestionFigures]) -> str:
-    """Return *found* as a Markdown table, for a reader: a line a figure."""
+def questions_table(found: Sequence[QuestionFigures]) -> FigureTable:
+    """Return *found* as a table for a reader: a line a figure."""
     rows = [
         (f"{own.part}: {said}", str(getattr(own, name)))
         for own in found
         for name, said in _SAID.items()
         if getattr(own, name).whole
     ]
-    return "\n".join(table(("Questions", "Result"), rows))
+    return FigureTable("Questions", ("Questions", "Result"), tuple(rows))

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from certirag.errors import InputError
-from certirag.eval.measures import holm, mcnemar
-from certirag.eval.pair_figures import CALLED, sources_of
+from certirag.eval.label_measures import paired_bootstrap
+from certirag.eval.measures import auroc, holm, mcnemar
+from certirag.eval.pair_figures import CALLED, json_values, sources_of
 from certirag.eval.pair_rows import MeasuredRow, read_measured_rows
 from certirag.eval.pairs import ROWS, RUN
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FORMAT: Final = 1  # of the comparison
 _Both = tuple[MeasuredRow, MeasuredRow]
@@ -36,8 +43,9 @@ _WAYS: Final[Mapping[str, Callable[[MeasuredRow], bool]]] = {
 def compare_runs(one: Path, other: Path) -> dict[str, Any]:
     """Return for each source how many rows each run alone has right, with McNemar's exact p.
 
-    *p* of the sources is adjusted for their number by Holm's method; that of all rows is not.
-    Raises InputError for a folder that is no run, or for runs of other rows.
+    Under ``auroc`` it returns how well each run's scores rank, and their difference with its interval of
+    95 % by bootstrap of the rows. *p* of the sources is adjusted for their number by Holm's method; that
+    of all rows is not. Raises InputError for a folder that is no run, or for runs of other rows.
     """
     described = [_described(folder) for folder in (one, other)]
     same = [(run["data"]["sha256"], run["limit"], run["seed"]) for run in described]
@@ -51,12 +59,37 @@ def compare_runs(one: Path, other: Path) -> dict[str, Any]:
     ways = {}
     for way, right in _WAYS.items():
         rows = [_differing(name, own, right) for name, own in sources.items()]
-        for row, p in zip(
-            rows, [*holm([row["p"] for row in rows[:-1]]), rows[-1]["p"]], strict=True
-        ):
-            row["p"] = round(p, 6)
-        ways[way] = rows
-    return {"format": FORMAT, "runs": [str(one), str(other)], **ways}
+        ways[way] = _adjusted(rows)
+    ranks = [_ranking(name, own) for name, own in sources.items()]
+    return {"format": FORMAT, "runs": [str(one), str(other)], **ways, "auroc": _adjusted(ranks)}
+
+
+def _adjusted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return *rows* with p of the sources, all but the last row, adjusted; one that is None is no test."""
+    tested = [row for row in rows[:-1] if row["p"] is not None]
+    adjusted = holm([row["p"] for row in tested])
+    for row, p in zip(tested, adjusted, strict=True):
+        row["p"] = p
+    return [{**row, "p": None if row["p"] is None else round(row["p"], 6)} for row in rows]
+
+
+def _ranking(source: str, rows: Sequence[_Both]) -> dict[str, Any]:
+    """Return the AUROC of each run, an error scored 0, and how far the other's is above the one's."""
+    positive = np.array([one.gold == "entailed" for one, _ in rows])
+    scores = [np.array([row[at].scored.scores[0] for row in rows]) for at in (0, 1)]
+
+    def difference(drawn: NDArray[np.int64]) -> float:
+        first, second = (auroc(own[drawn], positive[drawn]) for own in scores)
+        return second - first
+
+    (found,) = json_values([paired_bootstrap(difference, len(rows), seed=0)])
+    each = [auroc(own, positive) for own in scores]
+    return {
+        "source": source,
+        "rows": len(rows),
+        "auroc": [None if math.isnan(own) else own for own in each],
+        **found,
+    }
 
 
 def _differing(
@@ -95,4 +128,13 @@ def comparison_lines(report: Mapping[str, Any]) -> Iterator[str]:
                 f"{row['source'][:35]:36}"
                 + "".join(f"{count:>7}" for count in counts)
                 + f"{only[0]:>8}{only[1]:>8}{row['p']:>10.4f}"
+            )
+    yield ""
+    yield f"{'AUROC of the scores':36}{'rows':>7}{'A':>8}{'B':>8}{'B - A':>9}{'95 %':>20}{'p':>10}"
+    for row in report["auroc"]:
+        if row["p"] is not None:
+            first, second = row["auroc"]
+            yield (
+                f"{row['source'][:35]:36}{row['rows']:>7}{first:>8.3f}{second:>8.3f}"
+                f"{row['difference']:>+9.3f}{row['low']:>+10.3f} to {row['high']:+.3f}{row['p']:>10.4f}"
             )

@@ -8,20 +8,28 @@ is measured on the others.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from certirag.eval import measures
+from certirag.eval.label_measures import average_precision, macro_f1
+from certirag.eval.tables import FigureTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 CALLED: Final = 0.5
 TAU: Final = 0.85
 CLASSES: Final = ("entailed", "not_enough_info", "contradicted")
+LABELS: Final = (*CLASSES, "error")  # that a verifier gives
+_GOLDS: Final = (*CLASSES, "not_entailed")
 GOLD: Final = {
-    **{name: name for name in (*CLASSES, "not_entailed")},
+    **{name: name for name in _GOLDS},
     "neutral": "not_enough_info",
 }
 # Sources that are parts of one benchmark are reported apart and together.
@@ -54,9 +62,10 @@ class ClassFigures:
 class SourceFigures:
     """All figures of one source; NaN where its rows lack a class that the figure needs.
 
-    *balanced_accuracy* and *called_entailed* are at a score of 0.5, *shipped* at the threshold
-    asked for. *auroc_length_matched* compares *length_matched_pairs* pairs of rows of about equal
-    lengths only.
+    *balanced_accuracy*, *called_entailed* and *macro_f1* (of entailed and not) are at a score of 0.5,
+    *shipped* at the threshold asked for. *auroc_length_matched* compares *length_matched_pairs* pairs
+    of rows of about equal lengths only. *auprc* is the average precision; *three_way_macro_f1* is of
+    the labels, and *confusion* counts them: gold, then label, then rows.
     """
 
     source: str
@@ -74,6 +83,10 @@ class SourceFigures:
     classes: dict[str, ClassFigures]
     shipped: measures.Threshold
     reliability: tuple[measures.ReliabilityBin, ...]
+    auprc: float
+    macro_f1: float
+    three_way_macro_f1: float
+    confusion: dict[str, dict[str, int]]
 
 
 def figures(rows: Sequence[ScoredRow], tau: float = TAU) -> list[SourceFigures]:
@@ -125,7 +138,26 @@ def _figures(source: str, rows: Sequence[ScoredRow], tau: float) -> SourceFigure
         classes={name: _class_figures(name, three_way) for name in CLASSES} if asked else {},
         shipped=measures.at_threshold(scores, positive, tau),
         reliability=measures.reliability(scores[sound], positive[sound]),
+        auprc=average_precision(scores, positive),
+        macro_f1=macro_f1(_two_way(scores >= CALLED), _two_way(positive)),
+        three_way_macro_f1=(
+            macro_f1([row.label for row in three_way], [row.gold for row in three_way])
+            if asked
+            else math.nan
+        ),
+        confusion=_confusion(rows),
     )
+
+
+def _two_way(entailed: NDArray[np.bool_]) -> list[str]:
+    return ["entailed" if own else "not_entailed" for own in entailed]
+
+
+def _confusion(rows: Sequence[ScoredRow]) -> dict[str, dict[str, int]]:
+    """Return for each gold that stands in *rows* how many of its rows have each label."""
+    counts = Counter((row.gold, row.label) for row in rows)
+    found = sorted({row.gold for row in rows}, key=_GOLDS.index)
+    return {gold: {label: counts[gold, label] for label in LABELS} for gold in found}
 
 
 def _class_figures(name: str, rows: Sequence[ScoredRow]) -> ClassFigures:
@@ -139,7 +171,7 @@ def _class_figures(name: str, rows: Sequence[ScoredRow]) -> ClassFigures:
     )
 
 
-def json_values(found: Sequence[Any]) -> list[object]:
+def json_values(found: Sequence[Any]) -> list[Any]:
     """Return the dataclasses *found* as JSON values, null for NaN."""
     return [_plain(asdict(own)) for own in found]
 
@@ -152,8 +184,8 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def markdown(found: Sequence[SourceFigures]) -> str:
-    """Return the model card's two tables of *found*: all sources, then the three classes."""
+def verifier_tables(found: Sequence[SourceFigures]) -> tuple[FigureTable, ...]:
+    """Return *found* as tables for a reader: all sources, the classes if any, and what ranks and labels come to."""
     tau = found[0].shipped.tau
     head = (
         "Source",
@@ -189,20 +221,27 @@ def markdown(found: Sequence[SourceFigures]) -> str:
         for own in found
         for name, c in own.classes.items()
     ]
-    lines = table(head, rows)
+    tables = [FigureTable("The verifier alone", head, tuple(rows))]
     if classes:
-        lines += ["", *table(("Source", "Class", "Rows", "Precision", "Recall"), classes)]
-    return "\n".join(lines)
+        class_head = ("Source", "Class", "Rows", "Precision", "Recall")
+        tables.append(FigureTable("The verifier alone, class by class", class_head, tuple(classes)))
+    return (*tables, _ranks_and_labels(found))
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a Markdown table as lines; all columns but the first are set to the right."""
-    rule = ["---" if column == 0 else "---:" for column in range(len(head))]
-    return [f"| {' | '.join(_cell(own) for own in row)} |" for row in (head, rule, *rows)]
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+def _ranks_and_labels(found: Sequence[SourceFigures]) -> FigureTable:
+    head = ("Source", "Entailed", "AUPRC", "Brier", "Macro-F1", "Three-way macro-F1")
+    rows = [
+        (
+            own.source,
+            _percent(own.entailed / own.rows),
+            _decimal(own.auprc),
+            _decimal(own.brier),
+            _decimal(own.macro_f1),
+            _decimal(own.three_way_macro_f1),
+        )
+        for own in found
+    ]
+    return FigureTable("The verifier alone, ranks and labels", head, tuple(rows))
 
 
 def _decimal(value: float) -> str:

@@ -1,12 +1,15 @@
-"""The figures of labelled pairs through the gate and through the verifier alone: tables and plots."""
+"""The figures of labelled pairs through the gate and through the verifier alone: what a run's folder gets.
+
+``figures.json`` has all of them; ``figures.md`` and ``figures.tex`` are the tables for readers; ``figures.csv``
+has a line for each source, ``systems.csv`` and ``questions.csv`` one for each of those. Each plot is a page and,
+where matplotlib is installed, a picture.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,20 +21,33 @@ from certirag.eval import measures
 from certirag.eval.builtin_questions import QuestionFigures, questions_table
 from certirag.eval.gate_counts import BadgeCount, trials_of
 from certirag.eval.pair_figures import (
-    ALL,
     CALLED,
     SourceFigures,
     figures,
     json_values,
-    markdown,
     sources_of,
-    table,
+    verifier_tables,
 )
+from certirag.eval.pair_plots import plots_of
 from certirag.eval.pair_rows import MeasuredRow
+from certirag.eval.plot_files import write_plots
 from certirag.eval.systems import systems_of, systems_table
+from certirag.eval.tables import TEX_NEEDS, FigureTable, flat_table, latex_comment
+from certirag.render import visible
 from certirag.verification.clopper_pearson import exact_interval
 
 FORMAT: Final = 1  # of the figures
+_OF_VERIFIER: Final = (
+    "balanced_accuracy",
+    "auroc",
+    "ece",
+    "brier",
+    "three_way_accuracy",
+    "errors",
+    "auprc",
+    "macro_f1",
+    "three_way_macro_f1",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +56,8 @@ class GateFigures:
 
     *precision* is the Verified-Claim Precision with its exact interval, *coverage* the Verified Coverage:
     the share of entailed rows whose claims are all Verified. *exposure* is the share of untrue rows among
-    all, which a page that shows everything exposes; that of the strict page is 1 - *precision*.
+    all, which a page that shows everything exposes; that of the strict page is 1 - *precision*. *band*
+    is the exact interval of the precision at each threshold of *curve*.
     """
 
     source: str
@@ -56,6 +73,7 @@ class GateFigures:
     balanced_accuracy_low: float
     balanced_accuracy_high: float
     curve: tuple[tuple[float, float | None, float | None], ...]  # threshold, precision, coverage
+    band: tuple[tuple[float, float], ...]
 
 
 def write_report(
@@ -79,9 +97,9 @@ def write_report(
     ]
     systems = systems_of(rows, policy)
     parts = {
-        "Systems over the same rows": systems_table(systems),
-        "The whole gate": gate_table(gate, policy),
-        "The verifier alone": markdown(verifier),
+        "Systems over the same rows": (systems_table(systems),),
+        "The whole gate": (gate_table(gate, policy),),
+        "The verifier alone": verifier_tables(verifier),
     }
     report = {
         "format": FORMAT,
@@ -90,15 +108,32 @@ def write_report(
         "verifier": json_values(verifier),
     }
     if questions:
-        parts["Questions"] = questions_table(questions)
+        parts["Questions"] = (questions_table(questions),)
         report["questions"] = json_values(questions)
-    text = "\n".join(f"## {name}\n\n{part}\n" for name, part in parts.items())
-    (out / "figures.md").write_text(f"{head}\n\n{text}", "utf-8")
     plain = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
-    (out / "figures.json").write_text(plain + "\n", "utf-8")
-    (out / "figures.csv").write_text(_csv(gate, verifier), "utf-8", newline="")
-    _plots(gate, verifier, out)
+    files = {
+        "figures.md": _markdown(head, parts),
+        "figures.tex": _latex(head, parts),
+        "figures.json": plain + "\n",
+        "figures.csv": _by_source(gate, verifier).csv(),
+        "systems.csv": flat_table("Systems", systems).csv(),
+        **({"questions.csv": flat_table("Questions", questions).csv()} if questions else {}),
+    }
+    for name, text in files.items():
+        (out / name).write_text(text, "utf-8", newline="")
+    write_plots(plots_of(rows, policy.tau_entail, gate, verifier, systems), out)
     return report
+
+
+def _markdown(head: str, parts: Mapping[str, Sequence[FigureTable]]) -> str:
+    blocks = {name: "\n\n".join(one.markdown() for one in own) for name, own in parts.items()}
+    text = "\n".join(f"## {name}\n\n{block}\n" for name, block in blocks.items())
+    return f"{head}\n\n{text}"
+
+
+def _latex(head: str, parts: Mapping[str, Sequence[FigureTable]]) -> str:
+    tables = [one.latex() for own in parts.values() for one in own]
+    return "\n\n".join((f"{latex_comment(head)}\n{TEX_NEEDS}", *tables)) + "\n"
 
 
 def _gate(name: str, rows: Sequence[MeasuredRow], policy: Policy, seed: int) -> GateFigures:
@@ -118,15 +153,15 @@ def _gate(name: str, rows: Sequence[MeasuredRow], policy: Policy, seed: int) -> 
         seed=seed,
     )
     right = own.badges - own.wrong
-    interval = exact_interval(right, own.badges) if own.badges else (0.0, 1.0)
+    low_precision, high_precision = _interval(own)
     return GateFigures(
         source=name,
         rows=len(rows),
         badges=own.badges,
         wrong=own.wrong,
         precision=right / own.badges if own.badges else None,
-        low=interval[0],
-        high=interval[1],
+        low=low_precision,
+        high=high_precision,
         coverage=own.whole / own.asked if own.asked else None,
         exposure=1 - float(positive.mean()),
         cosine_auroc=measures.auroc(np.array([row.cosine for row in rows]), positive),
@@ -140,89 +175,56 @@ def _gate(name: str, rows: Sequence[MeasuredRow], policy: Policy, seed: int) -> 
             )
             for trial, n in zip(trials, counts, strict=True)
         ),
+        band=tuple(map(_interval, counts)),
     )
 
 
-def gate_table(found: Sequence[GateFigures], policy: Policy) -> str:
-    """Return the gate's figures as a Markdown table, for a reader."""
+def _interval(count: BadgeCount) -> tuple[float, float]:
+    """Return the exact interval of the share of right badges; all of [0, 1] without a badge."""
+    if not count.badges:
+        return 0.0, 1.0
+    return exact_interval(count.badges - count.wrong, count.badges)
+
+
+def gate_table(found: Sequence[GateFigures], policy: Policy) -> FigureTable:
+    """Return the gate's figures as a table for a reader."""
     head = (
         "Source",
         "Rows",
-        f"Wrong of the badges, {policy.name}",
+        f"Wrong of the badges, {visible(policy.name)}",
         "Verified-Claim Precision (95 %)",
         "Verified Coverage",
         "Untrue of all, shown without a gate",
         "Balanced accuracy of the verifier (95 %)",
         "AUROC of the cosine alone",
     )
-    return "\n".join(
-        table(
-            head,
-            [
-                (
-                    own.source,
-                    str(own.rows),
-                    f"{own.wrong} of {own.badges}",
-                    "–"
-                    if own.precision is None
-                    else f"{own.precision:.3f} ({own.low:.3f} to {own.high:.3f})",
-                    "–" if own.coverage is None else f"{own.coverage:.1%}",
-                    f"{own.exposure:.1%}",
-                    _range(own.balanced_accuracy_low, own.balanced_accuracy_high),
-                    "–" if math.isnan(own.cosine_auroc) else f"{own.cosine_auroc:.3f}",
-                )
-                for own in found
-            ],
+    rows = [
+        (
+            own.source,
+            str(own.rows),
+            f"{own.wrong} of {own.badges}",
+            None
+            if own.precision is None
+            else f"{own.precision:.3f} ({own.low:.3f} to {own.high:.3f})",
+            None if own.coverage is None else f"{own.coverage:.1%}",
+            f"{own.exposure:.1%}",
+            _range(own.balanced_accuracy_low, own.balanced_accuracy_high),
+            None if math.isnan(own.cosine_auroc) else f"{own.cosine_auroc:.3f}",
         )
-    )
+        for own in found
+    ]
+    return FigureTable("The whole gate", head, tuple(rows))
 
 
-def _range(low: float, high: float) -> str:
-    return "–" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
+def _range(low: float, high: float) -> str | None:
+    return None if math.isnan(low) else f"{low:.3f} to {high:.3f}"
 
 
-def _csv(gate: Sequence[GateFigures], verifier: Sequence[SourceFigures]) -> str:
+def _by_source(gate: Sequence[GateFigures], verifier: Sequence[SourceFigures]) -> FigureTable:
     """Return one line for each source with the figures of the gate and of the verifier alone."""
-    text = io.StringIO()
-    names = ("balanced_accuracy", "auroc", "ece", "brier", "three_way_accuracy", "errors")
-    out = csv.writer(text)
-    fields = [name for name in GateFigures.__slots__ if name != "curve"]
-    out.writerow([*fields, *names])
-    for own, alone in zip(gate, verifier, strict=True):
-        out.writerow([*(getattr(own, f) for f in fields), *(getattr(alone, n) for n in names)])
-    return text.getvalue()
-
-
-def _plots(gate: Sequence[GateFigures], verifier: Sequence[SourceFigures], out: Path) -> None:
-    """Write precision against coverage over the threshold, and the reliability curve, as pages."""
-    from plotly.graph_objects import Figure, Scatter  # noqa: PLC0415  # only here needed
-
-    risk = Figure(
-        layout={"xaxis_title": "Verified Coverage", "yaxis_title": "Verified-Claim Precision"}
-    )
-    for own in gate:
-        curve = [point for point in own.curve if None not in point]
-        risk.add_trace(
-            Scatter(
-                x=[point[2] for point in curve],
-                y=[point[1] for point in curve],
-                text=[f"threshold {point[0]:.2f}" for point in curve],
-                mode="lines+markers",
-                name=f"{own.source[:40]} ({own.rows})",
-                visible=True if own.source == ALL else "legendonly",
-            )
-        )
-    bins = next(own for own in verifier if own.source == ALL).reliability
-    reliable = Figure(layout={"xaxis_title": "Mean score", "yaxis_title": "Share that is entailed"})
-    reliable.add_trace(Scatter(x=[0, 1], y=[0, 1], mode="lines", name="calibrated"))
-    reliable.add_trace(
-        Scatter(
-            x=[one.mean_score for one in bins],
-            y=[one.share_entailed for one in bins],
-            text=[f"{one.rows} rows" for one in bins],
-            mode="lines+markers",
-            name="measured",
-        )
-    )
-    for name, figure in (("risk.html", risk), ("reliability.html", reliable)):
-        figure.write_html(out / name, include_plotlyjs="directory")
+    own = [name for name in GateFigures.__slots__ if name not in {"curve", "band"}]
+    rows = [
+        (*(getattr(by_gate, name) for name in own), *(getattr(alone, n) for n in _OF_VERIFIER))
+        for by_gate, alone in zip(gate, verifier, strict=True)
+    ]
+    return FigureTable("Figures by source", (*own, *_OF_VERIFIER), tuple(rows))

@@ -26,6 +26,7 @@ from certirag.eval.pair_figures import GOLD
 from certirag.eval.pair_report import write_report
 from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow, read_pair_rows
 from certirag.eval.resumable import measured_lines
+from certirag.eval.timings import timed, write_timings
 from certirag.ports import Embedder, Progress, SentenceSplitter, Verifier
 from certirag.settings import Settings
 from certirag.verification.judge import score_rows
@@ -58,6 +59,7 @@ def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str
         rows = [rows[at] for at in sorted(drawn)]
     begin_run(run.out, _described(run, len(rows), verifier, policy))
     measured = measure_rows(run.out, rows, settings, progress, jobs=run.jobs)
+    write_timings(run.out)
     head = head_of(verifier, policy)
     return write_report(measured, policy, run.out, seed=run.seed, head=head)
 
@@ -75,7 +77,7 @@ def measure_rows(
         out / ROWS,
         MEASURED,
         rows,
-        partial(_measure, settings=settings),
+        timed(partial(_measure, settings=settings), out, "rows"),
         partial(progress, "Measuring rows"),
         batch=_BATCH,
         jobs=jobs,

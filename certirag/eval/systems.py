@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from certirag.core.policy import Policy
 from certirag.eval.gate_counts import trials_of
 from certirag.eval.measures import holm, mcnemar
-from certirag.eval.pair_figures import table
+from certirag.eval.tables import FigureTable
 from certirag.verification.clopper_pearson import exact_interval
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def _figures(
     )
 
 
-def systems_table(found: Sequence[SystemFigures]) -> str:
-    """Return *found* as a Markdown table, for a reader."""
+def systems_table(found: Sequence[SystemFigures]) -> FigureTable:
+    """Return *found* as a table for a reader."""
     head = (
         "System",
         "Untrue of what is shown",
@@ -144,19 +144,15 @@ def systems_table(found: Sequence[SystemFigures]) -> str:
         "Untrue ones not marked",
         "p against Strict",
     )
-    return "\n".join(
-        table(
-            head,
-            [
-                (
-                    own.system,
-                    str(own.exposed),
-                    str(own.wrong),
-                    str(own.coverage),
-                    str(own.caught),
-                    "–" if own.p is None else f"{own.p:.2g}",
-                )
-                for own in found
-            ],
+    rows = [
+        (
+            own.system,
+            str(own.exposed),
+            str(own.wrong),
+            str(own.coverage),
+            str(own.caught),
+            None if own.p is None else f"{own.p:.2g}",
         )
-    )
+        for own in found
+    ]
+    return FigureTable("Systems over the same rows", head, tuple(rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,8 @@ def test_a_run_is_a_folder_of_rows_tables_and_plots(data, tmp_path, capsys) -> N
     """Each row stands there with what the gate decided; the figures are those that a person counts."""
     out = tmp_path / "run"
     assert _run(data, out, "--json") == 0
-    printed = json.loads(capsys.readouterr().out)
+    captured = capsys.readouterr()
+    printed = json.loads(captured.out)
     by_source = {own["source"]: own for own in printed["gate"]}
     every = by_source["all rows"]
     assert list(by_source) == [
@@ -77,7 +79,23 @@ def test_a_run_is_a_folder_of_rows_tables_and_plots(data, tmp_path, capsys) -> N
     assert "| all rows | 8 | 0 of 4 | 1.000 (0.398 to 1.000) | 100.0% | 50.0% |" in (
         out / "figures.md"
     ).read_text("utf-8")
+    assert r"all rows & 8 & 0 of 4 & 1.000 (0.398 to 1.000) & 100.0\% & 50.0\%" in (
+        out / "figures.tex"
+    ).read_text("utf-8")
+    with (out / "systems.csv").open(encoding="utf-8", newline="") as file:
+        strict = list(csv.DictReader(file))[-1]
+    assert (strict["system"], strict["coverage.part"], strict["coverage.whole"]) == (
+        *("CertiRAG Strict", "4", "4"),
+    )
+    assert by_source["mill"]["band"][0] == pytest.approx([0.1581, 1.0], abs=1e-4)  # two of two
     assert "plotly.min.js" in (out / "risk.html").read_text("utf-8")
+    assert {path.stem for path in out.glob("*.html")} == {
+        *("risk", "exposure", "reliability", "confusion", "sources", "scores"),
+    }
+    if find_spec("matplotlib"):
+        assert {path.stem for path in out.glob("*.png")} == {p.stem for p in out.glob("*.html")}
+    else:
+        assert "no pictures (PNG) of the plots: matplotlib is not installed" in captured.err
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_figures(data, tmp_path, capsys) -> None:
@@ -163,6 +181,9 @@ def test_two_runs_are_compared_row_by_row(data, tmp_path, capsys) -> None:
     every = report["gate"][-1]
     assert (every["right"], every["only"], every["p"]) == ([8, 4], [4, 0], 0.125)
     assert {row["p"] for row in report["verifier"]} == {1.0}
+    ranked = report["auroc"][-1]
+    assert ranked["auroc"] == [1.0, 1.0]
+    assert [ranked[name] for name in ("difference", "low", "high", "p")] == [0.0, 0.0, 0.0, 1.0]
     assert main(["eval", "compare", str(one), str(other)]) == 0
     assert "right by the gate" in capsys.readouterr().out
     (other / ROWS).write_bytes(b"")

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from certirag.eval.pair_figures import ALL, GOLD, ScoredRow, figures, json_values, markdown
+from certirag.eval.pair_figures import ALL, GOLD, ScoredRow, figures, json_values, verifier_tables
 
 WORDS = "one two three four five"
 
@@ -69,6 +69,17 @@ def test_figures_by_hand() -> None:
     assert three.classes["contradicted"].precision == 1.0
     assert three.classes["not_enough_info"].precision == 0.5
     assert sum(own.rows for own in three.reliability) == 5
+    # Entailed at ranks 1 and 3 of the scores 0.95, 0.9, 0.3, 0.2, 0.1, 0.
+    assert three.auprc == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
+    # At 0.5: entailed has 1 right, 1 missed, 1 called wrongly; the others 3, 1 and 1.
+    assert three.macro_f1 == pytest.approx((2 / 4 + 6 / 8) / 2)
+    # By label: entailed 1, 1, 1; not enough info 1, 1, 1; contradicted 1, 1 missed as an error, 0.
+    assert three.three_way_macro_f1 == pytest.approx((1 / 2 + 1 / 2 + 2 / 3) / 3)
+    assert three.confusion == {
+        "entailed": {"entailed": 1, "not_enough_info": 1, "contradicted": 0, "error": 0},
+        "not_enough_info": {"entailed": 1, "not_enough_info": 1, "contradicted": 0, "error": 0},
+        "contradicted": {"entailed": 0, "not_enough_info": 0, "contradicted": 1, "error": 1},
+    }
     assert three.ece == pytest.approx((0.05 + 0.7 + 0.2 + 0.9 + 0.1) / 5)
 
 
@@ -110,9 +121,13 @@ def test_the_figures_as_json_and_as_a_table() -> None:
     assert by_source["silent"]["auroc"] is None
     assert by_source["three"]["shipped"]["tau"] == 0.7
     assert by_source["three"]["reliability"]
-    lines = markdown(figures(_rows(ROWS))).splitlines()
+    alone, classes, ranks = verifier_tables(figures(_rows(ROWS)))
+    lines = alone.markdown().splitlines()
     assert "Precision at 0.85" in lines[0]
     three = next(line for line in lines if line.startswith("| three |"))
     assert "0.875" in three
     assert "0.500 (0.013 to 0.987)" in three
-    assert len({line.count("|") for line in lines[:8]}) == 1
+    assert len({line.count("|") for line in lines}) == 1
+    assert "| three | not enough info | 2 | 0.500 | 0.500 |" in classes.markdown().splitlines()
+    assert "| three | 33.3% | 0.833 | 0.271 | 0.625 | 0.556 |" in ranks.markdown().splitlines()
+    assert verifier_tables(figures(_rows(ROWS[6:10])))[1].name == ranks.name  # nobody has classes

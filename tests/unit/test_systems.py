@@ -81,4 +81,6 @@ def test_without_a_badge_the_cosine_marks_nothing() -> None:
     rows = [_row("entailed", "UNVERIFIED", entailed=0.2, cosine=0.99)]
     cosine = systems_of(rows, POLICY)[2]
     assert (cosine.wrong, cosine.coverage) == (Share(0, 0), Share(0, 1))
-    assert "| – | 0 of 1: 0.0% (0.0% to 97.5%) |" in systems_table(systems_of(rows, POLICY))
+    assert (
+        "| – | 0 of 1: 0.0% (0.0% to 97.5%) |" in systems_table(systems_of(rows, POLICY)).markdown()
+    )
