@@ -52,13 +52,25 @@ def add_measuring(commands: Commands) -> None:
     answers = kinds.add_parser(
         "answers", help="questions with the sentences that people marked as their answer"
     )
-    answers.add_argument("--data", required=True, type=Path, metavar="IN.jsonl[.gz]")
+    answers.add_argument("--data", required=True, type=Path, metavar="PATH")
+    answers.add_argument(
+        "--format",
+        metavar="NAME",
+        default="plain",
+        help="clapnq, selqa or plain: docs/evaluation.md",
+    )
     answers.add_argument("--limit", type=whole(1), metavar="N", help="N questions, evenly")
     answers.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
     answers.add_argument("--json", action="store_true", help="print the figures as JSON")
     answers.set_defaults(run="measure_commands:eval_answers")
     pairs = kinds.add_parser("pairs", help="statements and texts, labelled: verifier and gate")
-    pairs.add_argument("--data", required=True, type=Path, metavar="IN.jsonl[.gz]")
+    pairs.add_argument("--data", required=True, type=Path, metavar="PATH")
+    pairs.add_argument(
+        "--format",
+        metavar="NAME",
+        default="plain",
+        help="of a published benchmark, such as wice or ragtruth: docs/evaluation.md",
+    )
     pairs.add_argument("--out", required=True, type=Path, metavar="DIR", help="a run goes on there")
     pairs.add_argument("--limit", type=whole(1), metavar="N", help="N rows, drawn by --seed")
     pairs.add_argument("--seed", type=whole(0), metavar="N", default=0)

@@ -17,7 +17,6 @@ from certirag.cli.output import note, print_json, say_progress
 from certirag.errors import InputError
 from certirag.eval.answers import (
     answers_report_lines,
-    read_answer_rows,
     run_answers,
 )
 from certirag.eval.bench import report_lines, run_bench
@@ -26,6 +25,8 @@ from certirag.eval.bench_reading import reading_report_lines, run_reading_bench
 from certirag.eval.builtin import BuiltinRun, run_builtin
 from certirag.eval.compare_runs import compare_runs, comparison_lines
 from certirag.eval.pairs import PairsRun, run_pairs
+from certirag.eval.published_answers import read_published_answers
+from certirag.eval.published_files import told
 from certirag.eval.workload import demo_workloads, own_workload
 from certirag.ports import Progress
 from certirag.render import visible
@@ -74,16 +75,21 @@ def bench(options: argparse.Namespace, settings: Settings) -> int:
 def eval_answers(options: argparse.Namespace, settings: Settings) -> int:
     """Measure how often an answer begins with a sentence that people marked as the answer."""
     _require_folder(options.out)
-    rows = read_answer_rows(options.data)
+    rows, left_out = read_published_answers(options.format, options.data)
+    if left_out:
+        note(f"questions left out: {told(left_out)}")
     if options.limit and options.limit < len(rows):
         rows = [rows[at * len(rows) // options.limit] for at in range(options.limit)]
     report = run_answers(rows, settings, say_progress)
+    report["data"] = {"name": options.data.name, "format": options.format}
     return _show(report, tuple(answers_report_lines(report)), options)
 
 
 def eval_pairs(options: argparse.Namespace, settings: Settings) -> int:
     """Measure labelled pairs through the verifier and the gate; a run that was interrupted goes on."""
-    run = PairsRun(options.data, options.out, options.limit, options.seed, options.jobs)
+    run = PairsRun(
+        options.data, options.out, options.limit, options.seed, options.jobs, options.format
+    )
     return _run_into_folder(partial(run_pairs, run), options, settings)
 
 

@@ -7,7 +7,6 @@ from its rows: each is measured by itself, so the figures are those of a run tha
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +23,9 @@ from certirag.errors import InputError
 from certirag.eval.gate_counts import counted, decided, trials_of
 from certirag.eval.pair_figures import GOLD
 from certirag.eval.pair_report import write_report
-from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow, read_pair_rows
+from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow
+from certirag.eval.published_files import told
+from certirag.eval.published_formats import PLAIN, PublishedPairs, published_pairs
 from certirag.eval.resumable import measured_lines
 from certirag.ports import Embedder, Progress, SentenceSplitter, Verifier
 from certirag.settings import Settings
@@ -37,13 +38,17 @@ _BATCH: Final = 50  # rows measured and written at once
 
 @dataclass(frozen=True, slots=True)
 class PairsRun:
-    """What a run measures: rows of *data* with a verifier and a policy; *limit* of them, drawn by *seed*."""
+    """What a run measures: rows of *data* with a verifier and a policy; *limit* of them, drawn by *seed*.
+
+    *data* is the file or folder of a published *format*.
+    """
 
     data: Path
     out: Path
     limit: int | None
     seed: int
     jobs: int = 1  # processes
+    format: str = PLAIN
 
 
 def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str, Any]:
@@ -51,15 +56,27 @@ def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str
 
     Raises InputError for bad rows, and where the folder holds a run of something else.
     """
-    rows = list(enumerate(read_pair_rows(run.data)))
+    data = published_pairs(run.format, run.data)
+    rows = _drawn(data, run)
     verifier, policy = make_verifier(settings.verifier), load_policy(settings.policy)
-    if run.limit and run.limit < len(rows):
-        drawn = np.random.default_rng(run.seed).choice(len(rows), run.limit, replace=False)
-        rows = [rows[at] for at in sorted(drawn)]
-    begin_run(run.out, _described(run, len(rows), verifier, policy))
+    begin_run(run.out, _described(run, data, len(rows), verifier, policy))
     measured = measure_rows(run.out, rows, settings, progress, jobs=run.jobs)
     head = head_of(verifier, policy)
+    if run.format != PLAIN:
+        head += f" Data: `{run.data.name}`, as `{run.format}`; left out: {told(data.left_out)}."
     return write_report(measured, policy, run.out, seed=run.seed, head=head)
+
+
+def _drawn(data: PublishedPairs, run: PairsRun) -> list[tuple[int, PairRow]]:
+    """Return the numbered rows of *run*; of a limited one no more are held than are drawn."""
+    if not run.limit:
+        return list(enumerate(data.rows()))
+    count = sum(1 for _ in data.rows())
+    if run.limit >= count:
+        return list(enumerate(data.rows()))
+    numbers = np.random.default_rng(run.seed).choice(count, run.limit, replace=False)
+    drawn = set(numbers.tolist())
+    return [(number, row) for number, row in enumerate(data.rows()) if number in drawn]
 
 
 def measure_rows(
@@ -82,13 +99,17 @@ def measure_rows(
     )
 
 
-def _described(run: PairsRun, rows: int, verifier: Verifier, policy: Policy) -> dict[str, Any]:
+def _described(
+    run: PairsRun, data: PublishedPairs, rows: int, verifier: Verifier, policy: Policy
+) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "what": "pairs",
         "data": {
             "name": run.data.name,
-            "sha256": hashlib.sha256(run.data.read_bytes()).hexdigest(),
+            "format": data.format,
+            "sha256": data.sha256(),
+            "left_out": dict(sorted(data.left_out.items())),
         },
         "rows": rows,
         "limit": run.limit,
