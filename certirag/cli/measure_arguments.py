@@ -91,9 +91,26 @@ def add_measuring(commands: Commands) -> None:
     builtin.add_argument("--profile", metavar="NAME", help="the policy that decides")
     builtin.add_argument("--json", action="store_true", help="print the figures as JSON")
     builtin.set_defaults(run="measure_commands:eval_builtin")
-    for kind in (pairs, builtin):
+    for kind in (pairs, builtin, _add_alce(kinds)):
         kind.add_argument("--jobs", type=whole(1), metavar="N", default=1, help="N processes")
     compared = kinds.add_parser("compare", help="two runs over the same rows, with tests")
     compared.add_argument("runs", nargs=2, type=Path, metavar="DIR")
     compared.add_argument("--json", action="store_true", help="print the figures as JSON")
     compared.set_defaults(run="measure_commands:eval_compare")
+
+
+def _add_alce(kinds: Commands) -> argparse.ArgumentParser:
+    alce: argparse.ArgumentParser = kinds.add_parser(
+        "alce", help="citation recall and precision of ALCE's result files"
+    )
+    alce.add_argument("--data", required=True, type=Path, metavar="FILE.json")
+    alce.add_argument("--out", required=True, type=Path, metavar="DIR", help="a run goes on there")
+    alce.add_argument("--limit", type=whole(1), metavar="N", help="N answers, drawn by --seed")
+    alce.add_argument("--seed", type=whole(0), metavar="N", default=0)
+    alce.add_argument("--verifier", metavar="NAME")
+    alce.add_argument(
+        "--listed", action="store_true", help="answers are lists with commas, as QAMPARI's"
+    )
+    alce.add_argument("--json", action="store_true", help="print the figures as JSON")
+    alce.set_defaults(run="measure_commands:eval_alce", profile=None)
+    return alce

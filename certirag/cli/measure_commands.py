@@ -15,6 +15,7 @@ from certirag.cli.files import json_line, read_pairs, write_beside
 from certirag.cli.measure_arguments import BENCH_ENTRIES
 from certirag.cli.output import note, print_json, say_progress
 from certirag.errors import InputError
+from certirag.eval.alce import AlceRun, run_alce
 from certirag.eval.answers import (
     answers_report_lines,
     run_answers,
@@ -91,6 +92,14 @@ def eval_pairs(options: argparse.Namespace, settings: Settings) -> int:
         options.data, options.out, options.limit, options.seed, options.jobs, options.format
     )
     return _run_into_folder(partial(run_pairs, run), options, settings)
+
+
+def eval_alce(options: argparse.Namespace, settings: Settings) -> int:
+    """Measure the citations of answers in ALCE's result files; a run that was interrupted goes on."""
+    run = AlceRun(
+        options.data, options.out, options.limit, options.seed, options.jobs, options.listed
+    )
+    return _run_into_folder(partial(run_alce, run), options, settings)
 
 
 def eval_builtin(options: argparse.Namespace, settings: Settings) -> int:

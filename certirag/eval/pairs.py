@@ -24,7 +24,7 @@ from certirag.eval.gate_counts import counted, decided, trials_of
 from certirag.eval.pair_figures import GOLD
 from certirag.eval.pair_report import write_report
 from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow
-from certirag.eval.published_files import told
+from certirag.eval.published_files import plain_name, told
 from certirag.eval.published_formats import PLAIN, PublishedPairs, published_pairs
 from certirag.eval.resumable import measured_lines
 from certirag.ports import Embedder, Progress, SentenceSplitter, Verifier
@@ -63,7 +63,8 @@ def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str
     measured = measure_rows(run.out, rows, settings, progress, jobs=run.jobs)
     head = head_of(verifier, policy)
     if run.format != PLAIN:
-        head += f" Data: `{run.data.name}`, as `{run.format}`; left out: {told(data.left_out)}."
+        name = plain_name(run.data.absolute().name)
+        head += f" Data: `{name}`, as `{run.format}`; left out: {told(data.left_out)}."
     return write_report(measured, policy, run.out, seed=run.seed, head=head)
 
 
@@ -71,12 +72,16 @@ def _drawn(data: PublishedPairs, run: PairsRun) -> list[tuple[int, PairRow]]:
     """Return the numbered rows of *run*; of a limited one no more are held than are drawn."""
     if not run.limit:
         return list(enumerate(data.rows()))
-    count = sum(1 for _ in data.rows())
-    if run.limit >= count:
-        return list(enumerate(data.rows()))
-    numbers = np.random.default_rng(run.seed).choice(count, run.limit, replace=False)
-    drawn = set(numbers.tolist())
+    drawn = set(drawn_numbers(sum(1 for _ in data.rows()), run.limit, run.seed))
     return [(number, row) for number, row in enumerate(data.rows()) if number in drawn]
+
+
+def drawn_numbers(count: int, limit: int | None, seed: int) -> list[int]:
+    """Return *limit* of the numbers below *count*, drawn by *seed* and rising; all where it is no less."""
+    if not limit or limit >= count:
+        return list(range(count))
+    numbers: list[int] = np.random.default_rng(seed).choice(count, limit, replace=False).tolist()
+    return sorted(numbers)
 
 
 def measure_rows(
@@ -106,7 +111,7 @@ def _described(
         "format": FORMAT,
         "what": "pairs",
         "data": {
-            "name": run.data.name,
+            "name": run.data.absolute().name,
             "format": data.format,
             "sha256": data.sha256(),
             "left_out": dict(sorted(data.left_out.items())),

@@ -22,6 +22,7 @@ T = TypeVar("T")
 LeftOut = Counter[str]  # rows that a reader leaves out, by reason
 _LONGEST_CELL: Final = 2**24  # characters; Python's own limit, 2**17, is shorter than an article
 _PARQUET_ROWS: Final = 1_000  # held at once
+_LONGEST_NAME: Final = 60  # characters
 _SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 
 # How text of the Penn Treebank's tokenizer is joined again, in this order.
@@ -179,6 +180,11 @@ def told(left_out: LeftOut) -> str:
     """Return *left_out* as a list for a reader, or ``nothing``."""
     reasons = [f"{count} {reason}" for reason, count in sorted(left_out.items())]
     return ", ".join(reasons) or "nothing"
+
+
+def plain_name(text: str) -> str:
+    """Return *text* of strangers as a name for tables and terminals: letters, digits, blanks and ``._-``."""
+    return " ".join(re.sub(r"[^\w .-]+", " ", text).split())[:_LONGEST_NAME]
 
 
 def joined_tokens(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pydantic import TypeAdapter
 
 from certirag.eval.pair_rows import Gold, PairRow
-from certirag.eval.published_files import LeftOut, typed_rows
+from certirag.eval.published_files import LeftOut, plain_name, typed_rows
 
 _ATTRSCORE: Final[dict[str, Gold]] = {
     "Attributable": "entailed",
@@ -104,7 +104,9 @@ def read_attributionbench(files: Sequence[Path], left_out: LeftOut) -> Iterator[
                 left_out["without a reference"] += 1
                 continue
             label = two_way(row.attribution_label == "attributable")
-            yield PairRow(premise, row.claim, label, f"attributionbench_{row.src_dataset}")
+            yield PairRow(
+                premise, row.claim, label, f"attributionbench_{plain_name(row.src_dataset)}"
+            )
 
 
 def read_attrscore(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
@@ -119,7 +121,7 @@ def read_attrscore(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow
             if len(row.answer.split()) < _FEWEST_WORDS or not row.reference.strip():
                 left_out["of an answer too short to say anything, or without a reference"] += 1
                 continue
-            source = f"attrscore_{path.name.partition('.')[0]}"
+            source = f"attrscore_{plain_name(path.name.partition('.')[0])}"
             yield PairRow(row.reference, row.answer, _ATTRSCORE[row.label], source)
 
 
@@ -144,7 +146,7 @@ def read_llm_aggrefact(files: Sequence[Path], left_out: LeftOut) -> Iterator[Pai
         for _, row in typed_rows(path, TypeAdapter(_Grounded)):
             if not _both(row.doc, row.claim, left_out):
                 continue
-            source = f"llm-aggrefact_{row.dataset}"
+            source = f"llm-aggrefact_{plain_name(row.dataset)}"
             yield PairRow(row.doc, row.claim, two_way(row.label == 1), source)
 
 
@@ -155,7 +157,7 @@ def read_qags(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
     is what more than half of the raters call so.
     """
     for path in files:
-        name = path.name.partition(".")[0].removeprefix("mturk_")
+        name = plain_name(path.name.partition(".")[0].removeprefix("mturk_"))
         for _, row in typed_rows(path, TypeAdapter(_RatedSummary)):
             for rated in row.summary_sentences:
                 yes = sum(one.response == "yes" for one in rated.responses)
@@ -176,7 +178,7 @@ def read_summedits(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow
         for _, row in typed_rows(path, TypeAdapter(_EditedSummary)):
             if not _both(row.doc, row.summary, left_out):
                 continue
-            source = f"summedits_{row.domain}"
+            source = f"summedits_{plain_name(row.domain)}"
             yield PairRow(row.doc, row.summary, two_way(row.label == 1), source)
 
 
