@@ -52,7 +52,7 @@ def add_measuring(commands: Commands) -> None:
     answers = kinds.add_parser(
         "answers", help="questions with the sentences that people marked as their answer"
     )
-    answers.add_argument("--data", required=True, type=Path, metavar="PATH")
+    answers.add_argument("--data", required=True, type=Path, metavar="PATH|hub:OWNER/NAME[/FILE]")
     answers.add_argument(
         "--format",
         metavar="NAME",
@@ -64,7 +64,7 @@ def add_measuring(commands: Commands) -> None:
     answers.add_argument("--json", action="store_true", help="print the figures as JSON")
     answers.set_defaults(run="measure_commands:eval_answers")
     pairs = kinds.add_parser("pairs", help="statements and texts, labelled: verifier and gate")
-    pairs.add_argument("--data", required=True, type=Path, metavar="PATH")
+    pairs.add_argument("--data", required=True, type=Path, metavar="PATH|hub:OWNER/NAME[/FILE]")
     pairs.add_argument(
         "--format",
         metavar="NAME",

@@ -25,6 +25,7 @@ from certirag.eval.bench_audit import audit_report_lines, run_audit_bench
 from certirag.eval.bench_reading import reading_report_lines, run_reading_bench
 from certirag.eval.builtin import BuiltinRun, run_builtin
 from certirag.eval.compare_runs import compare_runs, comparison_lines
+from certirag.eval.hub_data import local_data
 from certirag.eval.pairs import PairsRun, run_pairs
 from certirag.eval.published_answers import read_published_answers
 from certirag.eval.published_files import told
@@ -76,7 +77,7 @@ def bench(options: argparse.Namespace, settings: Settings) -> int:
 def eval_answers(options: argparse.Namespace, settings: Settings) -> int:
     """Measure how often an answer begins with a sentence that people marked as the answer."""
     _require_folder(options.out)
-    rows, left_out = read_published_answers(options.format, options.data)
+    rows, left_out = read_published_answers(options.format, local_data(options.data))
     if left_out:
         note(f"questions left out: {told(left_out)}")
     if options.limit and options.limit < len(rows):
@@ -88,17 +89,15 @@ def eval_answers(options: argparse.Namespace, settings: Settings) -> int:
 
 def eval_pairs(options: argparse.Namespace, settings: Settings) -> int:
     """Measure labelled pairs through the verifier and the gate; a run that was interrupted goes on."""
-    run = PairsRun(
-        options.data, options.out, options.limit, options.seed, options.jobs, options.format
-    )
+    data = local_data(options.data)
+    run = PairsRun(data, options.out, options.limit, options.seed, options.jobs, options.format)
     return _run_into_folder(partial(run_pairs, run), options, settings)
 
 
 def eval_alce(options: argparse.Namespace, settings: Settings) -> int:
     """Measure the citations of answers in ALCE's result files; a run that was interrupted goes on."""
-    run = AlceRun(
-        options.data, options.out, options.limit, options.seed, options.jobs, options.listed
-    )
+    data = local_data(options.data)
+    run = AlceRun(data, options.out, options.limit, options.seed, options.jobs, options.listed)
     return _run_into_folder(partial(run_alce, run), options, settings)
 
 
