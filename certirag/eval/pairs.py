@@ -57,7 +57,7 @@ def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str
     Raises InputError for bad rows, and where the folder holds a run of something else.
     """
     data = published_pairs(run.format, run.data)
-    rows = _drawn(data, run)
+    rows = _drawn(data, run, progress)
     verifier, policy = make_verifier(settings.verifier), load_policy(settings.policy)
     begin_run(run.out, _described(run, data, len(rows), verifier, policy))
     measured = measure_rows(run.out, rows, settings, progress, jobs=run.jobs)
@@ -68,12 +68,12 @@ def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str
     return write_report(measured, policy, run.out, seed=run.seed, head=head)
 
 
-def _drawn(data: PublishedPairs, run: PairsRun) -> list[tuple[int, PairRow]]:
+def _drawn(data: PublishedPairs, run: PairsRun, progress: Progress) -> list[tuple[int, PairRow]]:
     """Return the numbered rows of *run*; of a limited one no more are held than are drawn."""
     if not run.limit:
-        return list(enumerate(data.rows()))
-    drawn = set(drawn_numbers(sum(1 for _ in data.rows()), run.limit, run.seed))
-    return [(number, row) for number, row in enumerate(data.rows()) if number in drawn]
+        return list(enumerate(data.rows(progress)))
+    drawn = set(drawn_numbers(sum(1 for _ in data.rows(progress)), run.limit, run.seed))
+    return [(number, row) for number, row in enumerate(data.rows(progress)) if number in drawn]
 
 
 def drawn_numbers(count: int, limit: int | None, seed: int) -> list[int]:

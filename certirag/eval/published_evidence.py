@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from certirag.errors import InputError
 from certirag.eval.pair_rows import Gold, PairRow
-from certirag.eval.published_files import LeftOut, beside, joined_tokens, typed_rows
+from certirag.eval.published_files import Reading, beside, joined_tokens, typed_rows
 
 _SCIFACT: Final[dict[str, Gold]] = {"SUPPORT": "entailed", "CONTRADICT": "contradicted"}
 _FEVER: Final[dict[str, Gold]] = {"SUPPORTS": "entailed", "REFUTES": "contradicted"}
@@ -64,7 +64,7 @@ def scifact_files(path: Path) -> list[Path]:
     return [path, beside(path, "corpus.jsonl")]
 
 
-def read_scifact(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_scifact(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
     """Yield SciFact (Wadden et al. 2020, EMNLP): a claim and each abstract that its source cites.
 
     github.com/allenai/scifact names the archive with ``data/corpus.jsonl`` and ``claims_train.jsonl``,
@@ -81,7 +81,7 @@ def read_scifact(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
                 raise InputError(f"{place}: document {number} is not in {corpus.name}")
             labels = {rationale.label for rationale in found.get(number, ())}
             if len(labels) > 1:
-                left_out["whose rationales contradict one another"] += 1
+                reading.left_out["whose rationales contradict one another"] += 1
                 continue
             gold = _SCIFACT[labels.pop()] if labels else "not_enough_info"
             premise = " ".join(text.strip() for text in abstract.abstract)
@@ -114,7 +114,7 @@ def fever_files(path: Path) -> list[Path]:
     return [path, *pages]
 
 
-def read_fever(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_fever(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
     """Yield FEVER (Thorne et al. 2018, NAACL): a claim and its first set of evidence that is whole.
 
     fever.ai has ``train.jsonl``, ``shared_task_dev.jsonl``, ``paper_dev.jsonl`` and ``wiki-pages.zip``.
@@ -128,19 +128,20 @@ def read_fever(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
         for one in row.evidence:
             for page, number in _pieces(one):
                 wanted.setdefault(page, {})[number] = ""
-    for path in pages:
+    for number, path in enumerate(pages, 1):
+        reading.progress("Reading pages", number, len(pages))
         for _, found in typed_rows(path, TypeAdapter(_WikipediaPage)):
             page = _name(found.id)
             if page in wanted:
                 _take(found.lines, wanted[page])
     for _, row in typed_rows(claims, rows):
         if row.label not in _FEVER:
-            left_out["with not enough info, which name no evidence"] += 1
+            reading.left_out["with not enough info, which name no evidence"] += 1
             continue
         sets = [[(page, wanted[page][n]) for page, n in _pieces(one)] for one in row.evidence]
         whole = next((one for one in sets if one and all(text for _, text in one)), None)
         if not whole:
-            left_out["whose evidence is not among the pages"] += 1
+            reading.left_out["whose evidence is not among the pages"] += 1
             continue
         premise = "\n\n".join(f"{_title(page)}: {joined_tokens(text)}" for page, text in whole)
         title = _title(whole[0][0])

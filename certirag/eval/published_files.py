@@ -9,6 +9,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar, cast
 
@@ -17,9 +18,20 @@ from pydantic_core import from_json
 
 from certirag.errors import InputError, MissingExtra
 from certirag.eval.labelled_lines import labelled_lines
+from certirag.ports import Progress
 
 T = TypeVar("T")
 LeftOut = Counter[str]  # rows that a reader leaves out, by reason
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader tells beside its rows: how many it leaves out and why, and how far it is."""
+
+    left_out: LeftOut = field(default_factory=Counter)
+    progress: Progress = lambda *_: None
+
+
 _LONGEST_CELL: Final = 2**24  # characters; Python's own limit, 2**17, is shorter than an article
 _PARQUET_ROWS: Final = 1_000  # held at once
 _LONGEST_NAME: Final = 60  # characters

@@ -10,7 +10,7 @@ from typing import Final
 from certirag.errors import InputError
 from certirag.eval.pair_rows import PairRow, read_pair_rows
 from certirag.eval.published_evidence import fever_files, read_fever, read_scifact, scifact_files
-from certirag.eval.published_files import LeftOut, digest_of, files_named, one_file, told
+from certirag.eval.published_files import LeftOut, Reading, digest_of, files_named, one_file, told
 from certirag.eval.published_pairs import (
     read_attributionbench,
     read_attrscore,
@@ -27,9 +27,10 @@ from certirag.eval.published_spans import (
     read_ragtruth,
     read_ragtruth_responses,
 )
+from certirag.ports import Progress
 
 PLAIN: Final = "plain"
-_Read = Callable[[Sequence[Path], LeftOut], Iterator[PairRow]]
+_Read = Callable[[Sequence[Path], Reading], Iterator[PairRow]]
 _BATCHES: Final = files_named("batch_*.json")
 _FORMATS: Final[dict[str, tuple[Callable[[Path], list[Path]], _Read]]] = {
     PLAIN: (one_file, lambda files, _: read_pair_rows(files[0])),
@@ -59,7 +60,7 @@ class PublishedPairs:
     files: tuple[Path, ...]
     left_out: LeftOut = field(default_factory=LeftOut)
 
-    def rows(self) -> Iterator[PairRow]:
+    def rows(self, progress: Progress = lambda *_: None) -> Iterator[PairRow]:
         """Yield the rows from the start; InputError naming file, place and field of what is none.
 
         Raises InputError too where every row was left out.
@@ -67,7 +68,10 @@ class PublishedPairs:
         self.left_out.clear()
         _, read = _FORMATS[self.format]
         found = False
-        for row in read(self.files, self.left_out):
+        for row in read(self.files, Reading(self.left_out, progress)):
+            if self.format != PLAIN and not (row.premise.strip() and row.hypothesis.strip()):
+                self.left_out["without a text or a statement"] += 1
+                continue
             found = True
             yield row
         if not found:

@@ -1,6 +1,6 @@
 """Published benchmarks of one statement and one text a row: what each row of their files becomes.
 
-Each reader takes the files as their authors publish them and counts in *left_out* the rows that it
+Each reader takes the files as their authors publish them and counts in its `Reading` the rows that it
 leaves out, by reason. Where people gave two labels alone, what is not supported is ``not_entailed``.
 """
 
@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pydantic import TypeAdapter
 
 from certirag.eval.pair_rows import Gold, PairRow
-from certirag.eval.published_files import LeftOut, plain_name, typed_rows
+from certirag.eval.published_files import Reading, plain_name, typed_rows
 
 _ATTRSCORE: Final[dict[str, Gold]] = {
     "Attributable": "entailed",
@@ -81,7 +81,7 @@ class _EditedSummary:
     doc: str
     summary: str
     label: Literal[0, 1]
-    domain: str
+    domain: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class _CitedClaim:
     label: Literal["supported", "partially_supported", "not_supported"]
 
 
-def read_attributionbench(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_attributionbench(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
     """Yield AttributionBench (Li et al. 2024, arXiv:2402.15089): a claim and all its references.
 
     The hub's osunlp/AttributionBench has a file of JSON Lines for each split, such as
@@ -101,7 +101,7 @@ def read_attributionbench(files: Sequence[Path], left_out: LeftOut) -> Iterator[
         for _, row in typed_rows(path, TypeAdapter(_Attribution)):
             premise = "\n\n".join(text.strip() for text in row.references if text.strip())
             if not premise:
-                left_out["without a reference"] += 1
+                reading.left_out["without a reference"] += 1
                 continue
             label = two_way(row.attribution_label == "attributable")
             yield PairRow(
@@ -109,7 +109,7 @@ def read_attributionbench(files: Sequence[Path], left_out: LeftOut) -> Iterator[
             )
 
 
-def read_attrscore(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_attrscore(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
     """Yield AttrScore (Yue et al. 2023, arXiv:2305.06311): an answer and its reference.
 
     The hub's osunlp/AttrScore has ``AttrEval-GenSearch.csv``, ``AttrEval-Simulation.csv`` and files for
@@ -119,38 +119,36 @@ def read_attrscore(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow
     for path in files:
         for _, row in typed_rows(path, TypeAdapter(_AttributedAnswer)):
             if len(row.answer.split()) < _FEWEST_WORDS or not row.reference.strip():
-                left_out["of an answer too short to say anything, or without a reference"] += 1
+                reading.left_out[
+                    "of an answer too short to say anything, or without a reference"
+                ] += 1
                 continue
             source = f"attrscore_{plain_name(path.name.partition('.')[0])}"
             yield PairRow(row.reference, row.answer, _ATTRSCORE[row.label], source)
 
 
-def read_healthver(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_healthver(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow]:
     """Yield HealthVer (Sarrouti et al. 2021, Findings of EMNLP): a health claim and its evidence.
 
     github.com/sarrouti/HealthVer has ``data/healthver_train.csv``, ``_dev.csv`` and ``_test.csv``.
     """
     for path in files:
         for _, row in typed_rows(path, TypeAdapter(_HealthClaim)):
-            if not _both(row.evidence, row.claim, left_out):
-                continue
             yield PairRow(row.evidence, row.claim.strip(), _HEALTHVER[row.label], "healthver")
 
 
-def read_llm_aggrefact(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_llm_aggrefact(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow]:
     """Yield LLM-AggreFact (Tang et al. 2024, arXiv:2404.10774): a claim and a document.
 
     The hub's lytang/LLM-AggreFact has ``data/dev-*.parquet`` and ``data/test-*.parquet``.
     """
     for path in files:
         for _, row in typed_rows(path, TypeAdapter(_Grounded)):
-            if not _both(row.doc, row.claim, left_out):
-                continue
             source = f"llm-aggrefact_{plain_name(row.dataset)}"
             yield PairRow(row.doc, row.claim, two_way(row.label == 1), source)
 
 
-def read_qags(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_qags(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
     """Yield QAGS (Wang et al. 2020, ACL): a sentence of a summary and its article.
 
     github.com/W4ngatang/qags has ``data/mturk_cnndm.jsonl`` and ``data/mturk_xsum.jsonl``; supported
@@ -162,27 +160,26 @@ def read_qags(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
             for rated in row.summary_sentences:
                 yes = sum(one.response == "yes" for one in rated.responses)
                 if 2 * yes == len(rated.responses):
-                    left_out["on which the raters are even"] += 1
+                    reading.left_out["on which the raters are even"] += 1
                     continue
                 label = two_way(2 * yes > len(rated.responses))
                 yield PairRow(row.article, rated.sentence, label, f"qags_{name}")
 
 
-def read_summedits(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_summedits(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow]:
     """Yield SummEdits (Laban et al. 2023, EMNLP): a whole summary and its document.
 
     The hub's Salesforce/summedits has ``summedits.json``, github.com/salesforce/factualNLG one file
-    for each domain.
+    for each domain, ``summedits_news.json`` and its like, whose rows do not name it.
     """
     for path in files:
+        named = path.name.partition(".")[0].removeprefix("summedits").strip("_")
         for _, row in typed_rows(path, TypeAdapter(_EditedSummary)):
-            if not _both(row.doc, row.summary, left_out):
-                continue
-            source = f"summedits_{plain_name(row.domain)}"
+            source = f"summedits_{plain_name(row.domain or named or 'unnamed')}"
             yield PairRow(row.doc, row.summary, two_way(row.label == 1), source)
 
 
-def read_wice(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
+def read_wice(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow]:
     """Yield WiCE (Kamoi et al. 2023, EMNLP): a claim of Wikipedia and the whole text that it cites.
 
     github.com/ryokamoi/wice has ``data/entailment_retrieval/claim/dev.jsonl`` and its like, and
@@ -192,18 +189,9 @@ def read_wice(files: Sequence[Path], left_out: LeftOut) -> Iterator[PairRow]:
         source = "wice_subclaim" if path.parent.name == "subclaim" else "wice"
         for _, row in typed_rows(path, TypeAdapter(_CitedClaim)):
             premise = "\n".join(row.evidence)
-            if not _both(premise, row.claim, left_out):
-                continue
             yield PairRow(premise, row.claim, two_way(row.label == "supported"), source)
 
 
 def two_way(supported: bool) -> Gold:
     """Return the label of a benchmark that says only whether a statement is supported."""
     return "entailed" if supported else "not_entailed"
-
-
-def _both(premise: str, hypothesis: str, left_out: LeftOut) -> bool:
-    if premise.strip() and hypothesis.strip():
-        return True
-    left_out["without a text or a statement"] += 1
-    return False

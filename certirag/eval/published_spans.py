@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from certirag.errors import InputError
 from certirag.eval.pair_rows import Gold, PairRow
-from certirag.eval.published_files import LeftOut, beside, typed_rows
+from certirag.eval.published_files import Reading, beside, typed_rows
 from certirag.ingest.sentences import sentence_splitter
 
 _NAMED_WORDS: Final = 5  # at most, of a mark that stands in one claim for sure
@@ -97,7 +97,7 @@ def ragtruth_files(path: Path) -> list[Path]:
 
 
 def read_ragtruth(
-    files: Sequence[Path], left_out: LeftOut, *, whole: bool = False
+    files: Sequence[Path], reading: Reading, *, whole: bool = False
 ) -> Iterator[PairRow]:
     """Yield RAGTruth (Niu et al. 2024, ACL): responses of models to questions, articles and data.
 
@@ -111,9 +111,9 @@ def read_ragtruth(
         found[str(source.source_id)] = (source.task_type.lower(), _premise(source, place))
     for place, row in typed_rows(responses, TypeAdapter(_ModelResponse)):
         if row.split != "test":
-            left_out["of another split than test"] += 1
+            reading.left_out["of another split than test"] += 1
         elif row.quality != "good":
-            left_out["of a refusal or a response cut off, as their authors marked it"] += 1
+            reading.left_out["of a refusal or a response cut off, as their authors marked it"] += 1
         elif str(row.source_id) not in found:
             message = f"{place}: source_id: {sources.name} has no {str(row.source_id)[:40]!r}"
             raise InputError(message)
@@ -124,11 +124,11 @@ def read_ragtruth(
                 for one in row.labels
             )
             marked = _Marked(premise, row.response, f"ragtruth_{task}", tuple(spans))
-            yield from _rows(marked, left_out, whole=whole)
+            yield from _rows(marked, reading, whole=whole)
 
 
 def read_faithbench(
-    files: Sequence[Path], left_out: LeftOut, *, whole: bool = False
+    files: Sequence[Path], reading: Reading, *, whole: bool = False
 ) -> Iterator[PairRow]:
     """Yield FaithBench (Bao et al. 2025, NAACL): summaries that detectors disagree about.
 
@@ -144,7 +144,7 @@ def read_faithbench(
                 for gold in [_faithbench_gold(one, place)]
             )
             marked = _Marked(row.source, row.summary, "faithbench", tuple(spans))
-            yield from _rows(marked, left_out, whole=whole)
+            yield from _rows(marked, reading, whole=whole)
 
 
 read_ragtruth_responses = partial(read_ragtruth, whole=True)
@@ -195,15 +195,15 @@ def _lines(value: object, *names: str) -> Iterator[str]:
         yield f"{', '.join(names)}: {said}"
 
 
-def _rows(marked: _Marked, left_out: LeftOut, *, whole: bool) -> Iterator[PairRow]:
+def _rows(marked: _Marked, reading: Reading, *, whole: bool) -> Iterator[PairRow]:
     places = [(0, len(marked.text))] if whole else sentence_splitter(None)(marked.text)
     for start, end in places:
         text = _plain(marked.text[start:end])
         if not any(map(str.isalnum, text)) or not marked.premise:
-            left_out["without words or a source"] += 1
+            reading.left_out["without words or a source"] += 1
             continue
         if text.casefold().rstrip(".") == _REFUSAL:
-            left_out["of a refusal"] += 1
+            reading.left_out["of a refusal"] += 1
             continue
         touching = [_within(span, start, end) for span in marked.spans]
         spans = [
@@ -211,7 +211,7 @@ def _rows(marked: _Marked, left_out: LeftOut, *, whole: bool) -> Iterator[PairRo
         ]
         golds = {span.gold for span in spans}
         if golds == {"benign"}:
-            left_out["with nothing but benign marks"] += 1
+            reading.left_out["with nothing but benign marks"] += 1
             continue
         yield PairRow(
             marked.premise,

@@ -63,6 +63,12 @@ def test_ragtruth_from_its_folder_to_its_figures(tmp_path, capsys) -> None:
     # Another reading of the same files is another run.
     assert _pairs(tmp_path, "ragtruth-responses", out) == 2
     assert "name another folder" in capsys.readouterr().err
+    # Which has other rows, though of the same files.
+    other = tmp_path / "other"
+    assert _pairs(tmp_path, "ragtruth-responses", other) == 0
+    capsys.readouterr()
+    assert main(["eval", "compare", str(out), str(other)]) == 2
+    assert "are runs over other rows" in capsys.readouterr().err
     # So is another source file beside the same responses.
     (folder / "source_info.jsonl").write_text(json.dumps(source | {"source": ""}) + "\n", "utf-8")
     assert _pairs(tmp_path, "ragtruth", out) == 2

@@ -124,9 +124,12 @@ def test_healthver_has_three_labels(tmp_path: Path) -> None:
             ("The drug helps sleep ", "Supports"),
             ("The drug hinders sleep", "Refutes"),
             ("The drug is cheap", "Neutral"),
+            (" ", "Neutral"),
         )
     ]
-    found = _read("healthver", _csv(tmp_path / "healthver_dev.csv", rows))
+    data = published_pairs("healthver", _csv(tmp_path / "healthver_dev.csv", rows))
+    found = list(data.rows())
+    assert data.left_out == Counter({"without a text or a statement": 1})
     assert [row.label for row in found] == ["entailed", "contradicted", "not_enough_info"]
     assert (found[0].premise, found[0].hypothesis) == (evidence, "The drug helps sleep")
 
@@ -196,6 +199,10 @@ def test_summedits_is_an_array_of_summaries(tmp_path: Path) -> None:
         (UNTRUE, "not_entailed", "summedits_news"),
     ]
     assert found == _read("summedits", tmp_path)
+    (tmp_path / "summedits.json").unlink()
+    published = {"id": "a", "doc": MILL, "summary": TRUE, "label": 1, "original_summary": TRUE}
+    path = _json(tmp_path / "summedits_sales_call.json", [published | {"edit_types": []}])
+    assert _told(_read("summedits", path)) == [(TRUE, "entailed", "summedits_sales_call")]
 
 
 def test_wice_calls_what_is_supported_in_part_not_entailed(tmp_path: Path) -> None:
@@ -405,7 +412,9 @@ def test_fever_takes_the_first_set_of_evidence_that_is_whole(tmp_path: Path) -> 
     ]  # fmt: skip
     path = _lines(tmp_path / "shared_task_dev.jsonl", *claims)
     data = published_pairs("fever", tmp_path)
-    first, second = data.rows()
+    steps: list[tuple[str, int, int]] = []
+    first, second = data.rows(lambda *step: steps.append(step))
+    assert steps == [("Reading pages", 1, 1)]
     title = "Caf\u00e9 (film)"
     assert (first.hypothesis, first.label, first.title) == ("A", "entailed", title)
     told = f"{title}: Caf\u00e9 (2001) is a film, says “Lux”."
