@@ -52,13 +52,25 @@ def add_measuring(commands: Commands) -> None:
     answers = kinds.add_parser(
         "answers", help="questions with the sentences that people marked as their answer"
     )
-    answers.add_argument("--data", required=True, type=Path, metavar="IN.jsonl[.gz]")
+    answers.add_argument("--data", required=True, type=Path, metavar="PATH|hub:OWNER/NAME[/FILE]")
+    answers.add_argument(
+        "--format",
+        metavar="NAME",
+        default="plain",
+        help="clapnq, selqa or plain: docs/evaluation.md",
+    )
     answers.add_argument("--limit", type=whole(1), metavar="N", help="N questions, evenly")
     answers.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
     answers.add_argument("--json", action="store_true", help="print the figures as JSON")
     answers.set_defaults(run="measure_commands:eval_answers")
     pairs = kinds.add_parser("pairs", help="statements and texts, labelled: verifier and gate")
-    pairs.add_argument("--data", required=True, type=Path, metavar="IN.jsonl[.gz]")
+    pairs.add_argument("--data", required=True, type=Path, metavar="PATH|hub:OWNER/NAME[/FILE]")
+    pairs.add_argument(
+        "--format",
+        metavar="NAME",
+        default="plain",
+        help="of a published benchmark, such as wice or ragtruth: docs/evaluation.md",
+    )
     pairs.add_argument("--out", required=True, type=Path, metavar="DIR", help="a run goes on there")
     pairs.add_argument("--limit", type=whole(1), metavar="N", help="N rows, drawn by --seed")
     pairs.add_argument("--seed", type=whole(0), metavar="N", default=0)
@@ -79,7 +91,7 @@ def add_measuring(commands: Commands) -> None:
     builtin.add_argument("--profile", metavar="NAME", help="the policy that decides")
     builtin.add_argument("--json", action="store_true", help="print the figures as JSON")
     builtin.set_defaults(run="measure_commands:eval_builtin")
-    for kind in (pairs, builtin):
+    for kind in (pairs, builtin, _add_alce(kinds)):
         kind.add_argument("--jobs", type=whole(1), metavar="N", default=1, help="N processes")
     compared = kinds.add_parser("compare", help="two runs over the same rows, with tests")
     compared.add_argument("runs", nargs=2, type=Path, metavar="DIR")
@@ -94,3 +106,20 @@ def _add_bounds(kinds: Commands) -> None:
     bounds.add_argument("--bounds", required=True, type=Path, metavar="FILE.toml")
     bounds.add_argument("--json", action="store_true", help="print what became of each as JSON")
     bounds.set_defaults(run="bounds_commands:eval_bounds")
+
+
+def _add_alce(kinds: Commands) -> argparse.ArgumentParser:
+    alce: argparse.ArgumentParser = kinds.add_parser(
+        "alce", help="citation recall and precision of ALCE's result files"
+    )
+    alce.add_argument("--data", required=True, type=Path, metavar="FILE.json")
+    alce.add_argument("--out", required=True, type=Path, metavar="DIR", help="a run goes on there")
+    alce.add_argument("--limit", type=whole(1), metavar="N", help="N answers, drawn by --seed")
+    alce.add_argument("--seed", type=whole(0), metavar="N", default=0)
+    alce.add_argument("--verifier", metavar="NAME")
+    alce.add_argument(
+        "--listed", action="store_true", help="answers are lists with commas, as QAMPARI's"
+    )
+    alce.add_argument("--json", action="store_true", help="print the figures as JSON")
+    alce.set_defaults(run="measure_commands:eval_alce", profile=None)
+    return alce

@@ -15,9 +15,9 @@ from certirag.cli.files import json_line, read_pairs, write_beside
 from certirag.cli.measure_arguments import BENCH_ENTRIES
 from certirag.cli.output import note, print_json, say_progress
 from certirag.errors import InputError
+from certirag.eval.alce import AlceRun, run_alce
 from certirag.eval.answers import (
     answers_report_lines,
-    read_answer_rows,
     run_answers,
 )
 from certirag.eval.bench import report_lines, run_bench
@@ -25,8 +25,11 @@ from certirag.eval.bench_audit import audit_report_lines, run_audit_bench
 from certirag.eval.bench_reading import reading_report_lines, run_reading_bench
 from certirag.eval.builtin import BuiltinRun, run_builtin
 from certirag.eval.compare_runs import compare_runs, comparison_lines
+from certirag.eval.hub_data import local_data
 from certirag.eval.pairs import PairsRun, run_pairs
 from certirag.eval.plot_files import plots_left_out
+from certirag.eval.published_answers import read_published_answers
+from certirag.eval.published_files import told
 from certirag.eval.workload import demo_workloads, own_workload
 from certirag.ports import Progress
 from certirag.render import visible
@@ -75,17 +78,28 @@ def bench(options: argparse.Namespace, settings: Settings) -> int:
 def eval_answers(options: argparse.Namespace, settings: Settings) -> int:
     """Measure how often an answer begins with a sentence that people marked as the answer."""
     _require_folder(options.out)
-    rows = read_answer_rows(options.data)
+    rows, left_out = read_published_answers(options.format, local_data(options.data))
+    if left_out:
+        note(f"questions left out: {told(left_out)}")
     if options.limit and options.limit < len(rows):
         rows = [rows[at * len(rows) // options.limit] for at in range(options.limit)]
     report = run_answers(rows, settings, say_progress)
+    report["data"] = {"name": options.data.name, "format": options.format}
     return _show(report, tuple(answers_report_lines(report)), options)
 
 
 def eval_pairs(options: argparse.Namespace, settings: Settings) -> int:
     """Measure labelled pairs through the verifier and the gate; a run that was interrupted goes on."""
-    run = PairsRun(options.data, options.out, options.limit, options.seed, options.jobs)
+    data = local_data(options.data)
+    run = PairsRun(data, options.out, options.limit, options.seed, options.jobs, options.format)
     return _run_into_folder(partial(run_pairs, run), options, settings)
+
+
+def eval_alce(options: argparse.Namespace, settings: Settings) -> int:
+    """Measure the citations of answers in ALCE's result files; a run that was interrupted goes on."""
+    data = local_data(options.data)
+    run = AlceRun(data, options.out, options.limit, options.seed, options.jobs, options.listed)
+    return _run_into_folder(partial(run_alce, run), options, settings)
 
 
 def eval_builtin(options: argparse.Namespace, settings: Settings) -> int:

@@ -48,7 +48,10 @@ def compare_runs(one: Path, other: Path) -> dict[str, Any]:
     of all rows is not. Raises InputError for a folder that is no run, or for runs of other rows.
     """
     described = [_described(folder) for folder in (one, other)]
-    same = [(run["data"]["sha256"], run["limit"], run["seed"]) for run in described]
+    same = [
+        (run["data"]["sha256"], run["data"].get("format"), run["limit"], run["seed"])
+        for run in described
+    ]
     if same[0] != same[1]:
         raise InputError(f"{one} and {other}: are runs over other rows: compare runs over the same")
     found = [{row.number: row for row in read_measured_rows(f / ROWS)} for f in (one, other)]

@@ -15,7 +15,7 @@ from certirag.eval.measured_claims import MeasuredClaim
 from certirag.eval.pair_figures import ScoredRow
 from certirag.eval.resumable import read_lines
 
-_Gold = Literal["entailed", "contradicted", "neutral", "not_enough_info", "not_entailed"]
+Gold = Literal["entailed", "contradicted", "neutral", "not_enough_info", "not_entailed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class PairRow:
 
     premise: str
     hypothesis: str
-    label: _Gold
+    label: Gold
     source: str = ""
     title: str = ""
     false: str = ""

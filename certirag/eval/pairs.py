@@ -7,7 +7,6 @@ from its rows: each is measured by itself, so the figures are those of a run tha
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +23,9 @@ from certirag.errors import InputError
 from certirag.eval.gate_counts import counted, decided, trials_of
 from certirag.eval.pair_figures import GOLD
 from certirag.eval.pair_report import write_report
-from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow, read_pair_rows
+from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow
+from certirag.eval.published_files import plain_name, told
+from certirag.eval.published_formats import PLAIN, PublishedPairs, published_pairs
 from certirag.eval.resumable import measured_lines
 from certirag.eval.timings import timed, write_timings
 from certirag.ports import Embedder, Progress, SentenceSplitter, Verifier
@@ -38,13 +39,17 @@ _BATCH: Final = 50  # rows measured and written at once
 
 @dataclass(frozen=True, slots=True)
 class PairsRun:
-    """What a run measures: rows of *data* with a verifier and a policy; *limit* of them, drawn by *seed*."""
+    """What a run measures: rows of *data* with a verifier and a policy; *limit* of them, drawn by *seed*.
+
+    *data* is the file or folder of a published *format*.
+    """
 
     data: Path
     out: Path
     limit: int | None
     seed: int
     jobs: int = 1  # processes
+    format: str = PLAIN
 
 
 def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str, Any]:
@@ -52,16 +57,33 @@ def run_pairs(run: PairsRun, settings: Settings, progress: Progress) -> dict[str
 
     Raises InputError for bad rows, and where the folder holds a run of something else.
     """
-    rows = list(enumerate(read_pair_rows(run.data)))
+    data = published_pairs(run.format, run.data)
+    rows = _drawn(data, run, progress)
     verifier, policy = make_verifier(settings.verifier), load_policy(settings.policy)
-    if run.limit and run.limit < len(rows):
-        drawn = np.random.default_rng(run.seed).choice(len(rows), run.limit, replace=False)
-        rows = [rows[at] for at in sorted(drawn)]
-    begin_run(run.out, _described(run, len(rows), verifier, policy))
+    begin_run(run.out, _described(run, data, len(rows), verifier, policy))
     measured = measure_rows(run.out, rows, settings, progress, jobs=run.jobs)
     write_timings(run.out)
     head = head_of(verifier, policy)
+    if run.format != PLAIN:
+        name = plain_name(run.data.absolute().name)
+        head += f" Data: `{name}`, as `{run.format}`; left out: {told(data.left_out)}."
     return write_report(measured, policy, run.out, seed=run.seed, head=head)
+
+
+def _drawn(data: PublishedPairs, run: PairsRun, progress: Progress) -> list[tuple[int, PairRow]]:
+    """Return the numbered rows of *run*; of a limited one no more are held than are drawn."""
+    if not run.limit:
+        return list(enumerate(data.rows(progress)))
+    drawn = set(drawn_numbers(sum(1 for _ in data.rows(progress)), run.limit, run.seed))
+    return [(number, row) for number, row in enumerate(data.rows(progress)) if number in drawn]
+
+
+def drawn_numbers(count: int, limit: int | None, seed: int) -> list[int]:
+    """Return *limit* of the numbers below *count*, drawn by *seed* and rising; all where it is no less."""
+    if not limit or limit >= count:
+        return list(range(count))
+    numbers: list[int] = np.random.default_rng(seed).choice(count, limit, replace=False).tolist()
+    return sorted(numbers)
 
 
 def measure_rows(
@@ -84,13 +106,17 @@ def measure_rows(
     )
 
 
-def _described(run: PairsRun, rows: int, verifier: Verifier, policy: Policy) -> dict[str, Any]:
+def _described(
+    run: PairsRun, data: PublishedPairs, rows: int, verifier: Verifier, policy: Policy
+) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "what": "pairs",
         "data": {
-            "name": run.data.name,
-            "sha256": hashlib.sha256(run.data.read_bytes()).hexdigest(),
+            "name": run.data.absolute().name,
+            "format": data.format,
+            "sha256": data.sha256(),
+            "left_out": dict(sorted(data.left_out.items())),
         },
         "rows": rows,
         "limit": run.limit,
