@@ -21,10 +21,11 @@ from pydantic import TypeAdapter
 from certirag import __version__
 from certirag.bootstrap import make_splitter, make_verifier
 from certirag.eval.measures import bootstrap_interval
-from certirag.eval.pair_figures import json_values, table
+from certirag.eval.pair_figures import json_values
 from certirag.eval.pairs import ROWS, begin_run, drawn_numbers
 from certirag.eval.published_files import digest_of, one_file, plain_name, typed_rows
 from certirag.eval.resumable import measured_lines
+from certirag.eval.tables import FigureTable
 from certirag.ports import Progress, SentenceSplitter, Verifier
 from certirag.settings import Settings
 from certirag.verification.judge import score_rows
@@ -324,14 +325,14 @@ def _report(
     text = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     (run.out / "figures.json").write_text(text + "\n", "utf-8")
     found = verifier.identity
-    rows = [
+    rows = tuple(
         (name, f"{value:.1%}", f"{low:.1%} to {high:.1%}")
         for name, value, (low, high) in (
             ("Citation recall", figures.recall, figures.recall_interval),
             ("Citation precision", figures.precision, figures.precision_interval),
             ("F1 of the two", figures.f1, figures.f1_interval),
         )
-    ]
+    )
     head = (
         f"Measured: verifier `{found.name}`, version {found.version}, SHA-256 `{found.sha256}`, in place "
         f"of TRUE. Data: `{plain_name(run.data.absolute().name)}`: {figures.answers} answers "
@@ -339,6 +340,6 @@ def _report(
         f"{figures.uncited} cite nothing and {figures.misplaced} a document that is not there; "
         f"the verifier failed on {figures.failed}."
     )
-    lines = table(("ALCE", "Mean over answers", "95 % (bootstrap)"), rows)
-    (run.out / "figures.md").write_text(head + "\n\n" + "\n".join(lines) + "\n", "utf-8")
+    table = FigureTable("ALCE", ("ALCE", "Mean over answers", "95 % (bootstrap)"), rows)
+    (run.out / "figures.md").write_text(f"{head}\n\n{table.markdown()}\n", "utf-8")
     return report
