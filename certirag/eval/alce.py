@@ -20,12 +20,12 @@ from pydantic import TypeAdapter
 
 from certirag import __version__
 from certirag.bootstrap import make_splitter, make_verifier
+from certirag.eval.figure_tables import FigureTable
 from certirag.eval.measures import bootstrap_interval
 from certirag.eval.pair_figures import json_values
 from certirag.eval.pairs import ROWS, begin_run, drawn_numbers
 from certirag.eval.published_files import digest_of, one_file, plain_name, typed_rows
 from certirag.eval.resumable import measured_lines
-from certirag.eval.tables import FigureTable
 from certirag.ports import Progress, SentenceSplitter, Verifier
 from certirag.settings import Settings
 from certirag.verification.judge import score_rows

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from certirag.errors import InputError
 from certirag.eval.pair_rows import Gold, PairRow
-from certirag.eval.published_files import Reading, beside, joined_tokens, typed_rows
+from certirag.eval.published_files import PublicationReading, beside, joined_tokens, typed_rows
 
 _SCIFACT: Final[dict[str, Gold]] = {"SUPPORT": "entailed", "CONTRADICT": "contradicted"}
 _FEVER: Final[dict[str, Gold]] = {"SUPPORTS": "entailed", "REFUTES": "contradicted"}
@@ -64,7 +64,7 @@ def scifact_files(path: Path) -> list[Path]:
     return [path, beside(path, "corpus.jsonl")]
 
 
-def read_scifact(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
+def read_scifact(files: Sequence[Path], reading: PublicationReading) -> Iterator[PairRow]:
     """Yield SciFact (Wadden et al. 2020, EMNLP): a claim and each abstract that its source cites.
 
     github.com/allenai/scifact names the archive with ``data/corpus.jsonl`` and ``claims_train.jsonl``,
@@ -114,7 +114,7 @@ def fever_files(path: Path) -> list[Path]:
     return [path, *pages]
 
 
-def read_fever(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
+def read_fever(files: Sequence[Path], reading: PublicationReading) -> Iterator[PairRow]:
     """Yield FEVER (Thorne et al. 2018, NAACL): a claim and its first set of evidence that is whole.
 
     fever.ai has ``train.jsonl``, ``shared_task_dev.jsonl``, ``paper_dev.jsonl`` and ``wiki-pages.zip``.

@@ -25,7 +25,7 @@ LeftOut = Counter[str]  # rows that a reader leaves out, by reason
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PublicationReading:
     """What a reader tells beside its rows: how many it leaves out and why, and how far it is."""
 
     left_out: LeftOut = field(default_factory=Counter)

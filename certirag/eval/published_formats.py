@@ -10,7 +10,14 @@ from typing import Final
 from certirag.errors import InputError
 from certirag.eval.pair_rows import PairRow, read_pair_rows
 from certirag.eval.published_evidence import fever_files, read_fever, read_scifact, scifact_files
-from certirag.eval.published_files import LeftOut, Reading, digest_of, files_named, one_file, told
+from certirag.eval.published_files import (
+    LeftOut,
+    PublicationReading,
+    digest_of,
+    files_named,
+    one_file,
+    told,
+)
 from certirag.eval.published_pairs import (
     read_attributionbench,
     read_attrscore,
@@ -30,7 +37,7 @@ from certirag.eval.published_spans import (
 from certirag.ports import Progress
 
 PLAIN: Final = "plain"
-_Read = Callable[[Sequence[Path], Reading], Iterator[PairRow]]
+_Read = Callable[[Sequence[Path], PublicationReading], Iterator[PairRow]]
 _BATCHES: Final = files_named("batch_*.json")
 _FORMATS: Final[dict[str, tuple[Callable[[Path], list[Path]], _Read]]] = {
     PLAIN: (one_file, lambda files, _: read_pair_rows(files[0])),
@@ -68,7 +75,7 @@ class PublishedPairs:
         self.left_out.clear()
         _, read = _FORMATS[self.format]
         found = False
-        for row in read(self.files, Reading(self.left_out, progress)):
+        for row in read(self.files, PublicationReading(self.left_out, progress)):
             if self.format != PLAIN and not (row.premise.strip() and row.hypothesis.strip()):
                 self.left_out["without a text or a statement"] += 1
                 continue

@@ -1,6 +1,6 @@
 """Published benchmarks of one statement and one text a row: what each row of their files becomes.
 
-Each reader takes the files as their authors publish them and counts in its `Reading` the rows that it
+Each reader takes the files as their authors publish them and counts in its `PublicationReading` the rows that it
 leaves out, by reason. Where people gave two labels alone, what is not supported is ``not_entailed``.
 """
 
@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pydantic import TypeAdapter
 
 from certirag.eval.pair_rows import Gold, PairRow
-from certirag.eval.published_files import Reading, plain_name, typed_rows
+from certirag.eval.published_files import PublicationReading, plain_name, typed_rows
 
 _ATTRSCORE: Final[dict[str, Gold]] = {
     "Attributable": "entailed",
@@ -91,7 +91,7 @@ class _CitedClaim:
     label: Literal["supported", "partially_supported", "not_supported"]
 
 
-def read_attributionbench(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
+def read_attributionbench(files: Sequence[Path], reading: PublicationReading) -> Iterator[PairRow]:
     """Yield AttributionBench (Li et al. 2024, arXiv:2402.15089): a claim and all its references.
 
     The hub's osunlp/AttributionBench has a file of JSON Lines for each split, such as
@@ -109,7 +109,7 @@ def read_attributionbench(files: Sequence[Path], reading: Reading) -> Iterator[P
             )
 
 
-def read_attrscore(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
+def read_attrscore(files: Sequence[Path], reading: PublicationReading) -> Iterator[PairRow]:
     """Yield AttrScore (Yue et al. 2023, arXiv:2305.06311): an answer and its reference.
 
     The hub's osunlp/AttrScore has ``AttrEval-GenSearch.csv``, ``AttrEval-Simulation.csv`` and files for
@@ -127,7 +127,7 @@ def read_attrscore(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]
             yield PairRow(row.reference, row.answer, _ATTRSCORE[row.label], source)
 
 
-def read_healthver(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow]:
+def read_healthver(files: Sequence[Path], _reading: PublicationReading) -> Iterator[PairRow]:
     """Yield HealthVer (Sarrouti et al. 2021, Findings of EMNLP): a health claim and its evidence.
 
     github.com/sarrouti/HealthVer has ``data/healthver_train.csv``, ``_dev.csv`` and ``_test.csv``.
@@ -137,7 +137,7 @@ def read_healthver(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow
             yield PairRow(row.evidence, row.claim.strip(), _HEALTHVER[row.label], "healthver")
 
 
-def read_llm_aggrefact(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow]:
+def read_llm_aggrefact(files: Sequence[Path], _reading: PublicationReading) -> Iterator[PairRow]:
     """Yield LLM-AggreFact (Tang et al. 2024, arXiv:2404.10774): a claim and a document.
 
     The hub's lytang/LLM-AggreFact has ``data/dev-*.parquet`` and ``data/test-*.parquet``.
@@ -148,7 +148,7 @@ def read_llm_aggrefact(files: Sequence[Path], _reading: Reading) -> Iterator[Pai
             yield PairRow(row.doc, row.claim, two_way(row.label == 1), source)
 
 
-def read_qags(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
+def read_qags(files: Sequence[Path], reading: PublicationReading) -> Iterator[PairRow]:
     """Yield QAGS (Wang et al. 2020, ACL): a sentence of a summary and its article.
 
     github.com/W4ngatang/qags has ``data/mturk_cnndm.jsonl`` and ``data/mturk_xsum.jsonl``; supported
@@ -166,7 +166,7 @@ def read_qags(files: Sequence[Path], reading: Reading) -> Iterator[PairRow]:
                 yield PairRow(row.article, rated.sentence, label, f"qags_{name}")
 
 
-def read_summedits(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow]:
+def read_summedits(files: Sequence[Path], _reading: PublicationReading) -> Iterator[PairRow]:
     """Yield SummEdits (Laban et al. 2023, EMNLP): a whole summary and its document.
 
     The hub's Salesforce/summedits has ``summedits.json``, github.com/salesforce/factualNLG one file
@@ -179,7 +179,7 @@ def read_summedits(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow
             yield PairRow(row.doc, row.summary, two_way(row.label == 1), source)
 
 
-def read_wice(files: Sequence[Path], _reading: Reading) -> Iterator[PairRow]:
+def read_wice(files: Sequence[Path], _reading: PublicationReading) -> Iterator[PairRow]:
     """Yield WiCE (Kamoi et al. 2023, EMNLP): a claim of Wikipedia and the whole text that it cites.
 
     github.com/ryokamoi/wice has ``data/entailment_retrieval/claim/dev.jsonl`` and its like, and

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from certirag.errors import InputError
 from certirag.eval.pair_rows import Gold, PairRow
-from certirag.eval.published_files import Reading, beside, typed_rows
+from certirag.eval.published_files import PublicationReading, beside, typed_rows
 from certirag.ingest.sentences import sentence_splitter
 
 _NAMED_WORDS: Final = 5  # at most, of a mark that stands in one claim for sure
@@ -97,7 +97,7 @@ def ragtruth_files(path: Path) -> list[Path]:
 
 
 def read_ragtruth(
-    files: Sequence[Path], reading: Reading, *, whole: bool = False
+    files: Sequence[Path], reading: PublicationReading, *, whole: bool = False
 ) -> Iterator[PairRow]:
     """Yield RAGTruth (Niu et al. 2024, ACL): responses of models to questions, articles and data.
 
@@ -128,7 +128,7 @@ def read_ragtruth(
 
 
 def read_faithbench(
-    files: Sequence[Path], reading: Reading, *, whole: bool = False
+    files: Sequence[Path], reading: PublicationReading, *, whole: bool = False
 ) -> Iterator[PairRow]:
     """Yield FaithBench (Bao et al. 2025, NAACL): summaries that detectors disagree about.
 
@@ -195,7 +195,7 @@ def _lines(value: object, *names: str) -> Iterator[str]:
         yield f"{', '.join(names)}: {said}"
 
 
-def _rows(marked: _Marked, reading: Reading, *, whole: bool) -> Iterator[PairRow]:
+def _rows(marked: _Marked, reading: PublicationReading, *, whole: bool) -> Iterator[PairRow]:
     places = [(0, len(marked.text))] if whole else sentence_splitter(None)(marked.text)
     for start, end in places:
         text = _plain(marked.text[start:end])

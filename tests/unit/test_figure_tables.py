@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from markdown_it import MarkdownIt
 
-from certirag.eval.tables import FigureTable, flat_table, latex_comment, latex_text
+from certirag.eval.figure_tables import FigureTable, flat_table, latex_comment, latex_text
 
 TABLE = FigureTable(
     "Two sources",
