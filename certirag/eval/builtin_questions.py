@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from certirag.eval.figure_tables import FigureTable
 from certirag.eval.systems import Share
-from certirag.eval.tables import FigureTable
 from certirag.render import Presentation
 
 # File of everyday questions → what the part is called.

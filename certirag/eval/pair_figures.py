@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from certirag.eval import measures
+from certirag.eval.figure_tables import FigureTable
 from certirag.eval.label_measures import average_precision, macro_f1
-from certirag.eval.tables import FigureTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

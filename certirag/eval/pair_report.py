@@ -19,6 +19,7 @@ import numpy as np
 from certirag.core.policy import Policy
 from certirag.eval import measures
 from certirag.eval.builtin_questions import QuestionFigures, questions_table
+from certirag.eval.figure_tables import TEX_NEEDS, FigureTable, flat_table, latex_comment
 from certirag.eval.gate_counts import BadgeCount, trials_of
 from certirag.eval.pair_figures import (
     CALLED,
@@ -32,7 +33,6 @@ from certirag.eval.pair_plots import plots_of
 from certirag.eval.pair_rows import MeasuredRow
 from certirag.eval.plot_files import write_plots
 from certirag.eval.systems import systems_of, systems_table
-from certirag.eval.tables import TEX_NEEDS, FigureTable, flat_table, latex_comment
 from certirag.render import visible
 from certirag.verification.clopper_pearson import exact_interval
 

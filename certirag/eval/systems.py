@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from certirag.core.policy import Policy
+from certirag.eval.figure_tables import FigureTable
 from certirag.eval.gate_counts import trials_of
 from certirag.eval.measures import holm, mcnemar
-from certirag.eval.tables import FigureTable
 from certirag.verification.clopper_pearson import exact_interval
 
 if TYPE_CHECKING:
