@@ -132,7 +132,8 @@ def _run_into_folder(
 
 def eval_compare(options: argparse.Namespace, _settings: Settings) -> int:
     """Say where two runs over the same rows differ, and whether that is more than chance."""
-    report = compare_runs(*options.runs)
+    one, other = options.runs
+    report = compare_runs(one, other, say_progress)
     if options.json:
         print_json(report)
     else:

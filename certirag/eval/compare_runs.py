@@ -16,6 +16,7 @@ from certirag.eval.measures import auroc, holm, mcnemar
 from certirag.eval.pair_figures import CALLED, json_values, sources_of
 from certirag.eval.pair_rows import MeasuredRow, read_measured_rows
 from certirag.eval.pairs import ROWS, RUN
+from certirag.ports import Progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ _WAYS: Final[Mapping[str, Callable[[MeasuredRow], bool]]] = {
 }
 
 
-def compare_runs(one: Path, other: Path) -> dict[str, Any]:
+def compare_runs(one: Path, other: Path, progress: Progress = lambda *_: None) -> dict[str, Any]:
     """Return for each source how many rows each run alone has right, with McNemar's exact p.
 
     Under ``auroc`` it returns how well each run's scores rank, and their difference with its interval of
@@ -63,7 +64,11 @@ def compare_runs(one: Path, other: Path) -> dict[str, Any]:
     for way, right in _WAYS.items():
         rows = [_differing(name, own, right) for name, own in sources.items()]
         ways[way] = _adjusted(rows)
-    ranks = [_ranking(name, own) for name, own in sources.items()]
+    ranks = []
+    for done, (name, own) in enumerate(sources.items()):
+        progress("Comparing rankings", done, len(sources))
+        ranks.append(_ranking(name, own))
+    progress("Comparing rankings", len(sources), len(sources))
     return {"format": FORMAT, "runs": [str(one), str(other)], **ways, "auroc": _adjusted(ranks)}
 
 

@@ -18,7 +18,8 @@ from certirag.render import visible
 
 # What CommonMark and GitHub read as text wherever it stands in a line; anything else is put into a code span.
 _PLAIN: Final = re.compile(r"(?:(?<=\w)_(?=\w)|[^\W_]|[ ,.;:()'’%+/=–…-])*")
-_ADDRESS: Final = re.compile(r"://|www\.", re.IGNORECASE)  # GitHub makes links of them
+# GitHub makes links of addresses, and pictures of what stands between colons: a check mark, for one.
+_REWRITTEN: Final = re.compile(r"://|www\.|:[\w+-]+:", re.IGNORECASE)
 _TICKS: Final = re.compile("`+")
 
 # Every character that TeX reads as more than itself. A bracket or a star may follow the end of a row,
@@ -158,7 +159,7 @@ def _texts(row: Sequence[object]) -> list[str]:
 
 def _markdown_cell(text: str) -> str:
     line = " ".join(visible(text).split())
-    if _PLAIN.fullmatch(line) and not _ADDRESS.search(line):
+    if _PLAIN.fullmatch(line) and not _REWRITTEN.search(line):
         return line
     ticks = "`" * (max(map(len, _TICKS.findall(line)), default=0) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""

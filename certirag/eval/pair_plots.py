@@ -120,7 +120,7 @@ def _risk(gate: Sequence[GateFigures], tau: float) -> FigurePlot:
         "Precision and coverage of badges over the threshold of entailment, with exact 95 % intervals",
         "Verified Coverage",
         "Verified-Claim Precision",
-        (_curve(own), policy, *others),
+        (_curve(own), policy, *(one for one in others if one.x)),
     )
 
 
