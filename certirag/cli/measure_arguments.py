@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from certirag.cli.number_arguments import whole
+from certirag.cli.spot_arguments import add_spot_check
 
 if TYPE_CHECKING:
     import argparse
@@ -85,3 +86,4 @@ def add_measuring(commands: Commands) -> None:
     compared.add_argument("runs", nargs=2, type=Path, metavar="DIR")
     compared.add_argument("--json", action="store_true", help="print the figures as JSON")
     compared.set_defaults(run="measure_commands:eval_compare")
+    add_spot_check(kinds)
