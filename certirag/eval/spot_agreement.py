@@ -1,9 +1,10 @@
 """`certirag eval agreement`: what the raters of a spot check say together, and how far they agree.
 
 Verified-Claim Precision (CertiRAG seed §12.1) from each rater and from their majority, with its exact
-interval (Clopper and Pearson 1934). A claim of which nobody can tell is in no precision; ``at_least``
-counts it as not supported. The sample is proportional to its strata but for the one that each gives
-at least, so its share stands for the run's; the interval treats it as drawn at random.
+interval (Clopper and Pearson 1934). A claim of which a rater cannot tell, or that has no majority, is in
+no precision, so that of the majority leaves the hard ones out; ``at_least`` counts them as not supported.
+The sample is proportional to its strata but for the one that each gives at least, so its share stands
+for the run's; the interval treats it as drawn at random.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def agreement(sample: RatedSample) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "items": len(sample.items),
-        "raters": [_precision(rater, said, len(sample.items)) for rater, said in everyone.items()],
+        "raters": [_precision(rater, said, verdicts) for rater, said in everyone.items()],
         "cohen": [_pair(verdicts, one, other) for one, other in combinations(verdicts, 2)],
         "fleiss": _all(verdicts),
         "gold": [_against_gold(rater, said, gold) for rater, said in everyone.items() if gold],
@@ -114,16 +115,21 @@ def _said(verdicts: Mapping[str, Mapping[str, str]], item: str) -> dict[str, str
     return {rater: said[item] for rater, said in verdicts.items() if item in said}
 
 
-def _precision(rater: str, said: Mapping[str, str], items: int) -> dict[str, Any]:
+def _precision(
+    rater: str, said: Mapping[str, str], verdicts: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    """Return what *rater*, or the majority, *said*; ``differed`` are claims that have no majority."""
     counts: dict[str, Any] = {v: list(said.values()).count(v) for v in RATER_VERDICTS}
     supported, told = counts["supported"], counts["supported"] + counts["not_supported"]
+    votes = Counter(item for own in verdicts.values() for item in own)
+    rated = sum(n > 1 for n in votes.values()) if rater == MAJORITY else len(said)
     return {
         "rater": rater,
-        "rated": len(said),
-        "of": items,
+        "rated": rated,
         **counts,
+        "differed": rated - len(said),
         "precision": _share(supported, told),
-        "at_least": _share(supported, len(said)),
+        "at_least": _share(supported, rated),
     }
 
 
@@ -185,11 +191,12 @@ def agreement_lines(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield *report* as lines for a reader; what is not ours in them is inert."""
     yield f"{report['items']} Verified claims drawn"
     for one in report["raters"]:
-        counts = ", ".join(f"{one[verdict]} {_words(verdict)}" for verdict in RATER_VERDICTS)
+        said = [*RATER_VERDICTS, *(["differed"] if one["differed"] else [])]
+        counts = ", ".join(f"{one[name]} {_words(name)}" for name in said)
         yield f"{one['rater']}: {one['rated']} rated: {counts}"
         yield f"  Verified-Claim Precision {_told(one['precision'])}"
-        if one["cannot_tell"]:
-            yield f"  at least, “cannot tell” counted against it: {_told(one['at_least'])}"
+        if one["at_least"]["whole"] != one["precision"]["whole"]:
+            yield f"  at least, all that is open counted against it: {_told(one['at_least'])}"
     for pair in report["cohen"]:
         agreed = f"agree on {pair['agreed']} of {pair['items']}"
         yield f"{' and '.join(pair['raters'])} {agreed}; Cohen's kappa {_kappa(pair['kappa'])}"

@@ -131,12 +131,16 @@ def _append(path: Path, line: bytes) -> None:
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with _TURN, os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
-            held = file.read()
-            file.seek(held.rfind(b"\n") + 1)
-            file.truncate()
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+            whole = file.read().rfind(b"\n") + 1
+            file.truncate(whole)
+            file.seek(whole)
+            try:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(whole)  # what is said not to be kept must not be there
+                raise
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror}): nothing was rated"
