@@ -77,6 +77,13 @@ def draw_spot_check() -> None:
     st.caption(tr(WHAT_FOR))
     with st.container(horizontal=True, vertical_alignment="bottom", key="spot-head"):
         chosen = st.selectbox(tr("Sample"), names, key="spot-sample", width=220)
+        st.toggle(
+            tr("My ratings may be used for training"),
+            key="spot-consent",
+            help=tr(CONSENT_HELP),
+            persist_state="session",
+        )
+        # Last, so that Tab leads from it to the verdicts: keys are letters as long as it is typed in.
         rater = st.text_input(
             tr("Your name"),
             max_chars=64,
@@ -85,12 +92,6 @@ def draw_spot_check() -> None:
             persist_state="session",
             width=220,
         ).strip()
-        st.toggle(
-            tr("My ratings may be used for training"),
-            key="spot-consent",
-            help=tr(CONSENT_HELP),
-            persist_state="session",
-        )
     if not rater or chosen not in names:
         return
     folder = read_settings().home / FOLDER / chosen
@@ -135,20 +136,20 @@ def _draw_item(folder: Path, rater: str, item: SpotItem) -> None:
     if item.against and item.against not in item.evidence:
         st.caption(tr("The sentence that speaks most against it"))
         draw_text(item.against, "passage")
+    if st.session_state.get(_AT) == item.id:
+        _draw_kinds(folder, rater, item)
+    else:
+        _draw_verdicts(folder, rater, item)
     st.text_input(
         tr("Reason (optional)"),
         max_chars=MOST_REASON,
         key=f"spot-reason-{item.id}",
         help=tr(REASON_HELP),
     )
-    if st.session_state.get(_AT) == item.id:
-        _draw_kinds(folder, rater, item)
-    else:
-        _draw_verdicts(folder, rater, item)
 
 
 def _draw_verdicts(folder: Path, rater: str, item: SpotItem) -> None:
-    """Draw the three verdicts; a key that is pressed twice does not judge the next claim too."""
+    """Draw the three verdicts; their keys name the claim, so that none is taken for the next one's."""
     with st.container(horizontal=True, key="spot-verdicts"):
         st.button(
             tr("Supported"),
@@ -218,7 +219,10 @@ def _ask_nothing() -> None:
 
 
 def _rate(folder: Path, rater: str, item: SpotItem, verdict: RaterVerdict) -> None:
-    """Keep the rating, unless what was allowed when its button was drawn no longer is."""
+    """Keep the rating, unless what was allowed when its button was drawn no longer is.
+
+    A key that was pressed twice before the next claim was drawn rates this one once.
+    """
     if not services.shows_everyone():
         return
     failed = verdict == "not_supported"
@@ -232,7 +236,8 @@ def _rate(folder: Path, rater: str, item: SpotItem, verdict: RaterVerdict) -> No
         consent=bool(st.session_state.get("spot-consent", False)),
     )
     try:
-        rate(folder, rating, datetime.now(UTC))
+        if item.id not in ratings_of(folder, rater, {one.id for one in read_items(folder)}):
+            rate(folder, rating, datetime.now(UTC))
         st.session_state[_SAID] = (said("Kept. The next claim follows."), "note")
     except CertiRAGError as error:
         st.session_state[_SAID] = (str(error), "error")

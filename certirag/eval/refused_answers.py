@@ -9,6 +9,7 @@ trusted key signed.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -21,7 +22,7 @@ from certirag.ports import AuditLog
 from certirag.proof.log import parse_leaf
 from certirag.render import certify
 
-SOURCE: str = "answers that a reviewer refused"
+SOURCE: Final = "answers that a reviewer refused"
 
 
 def claims_of_refused(
@@ -34,7 +35,10 @@ def claims_of_refused(
     found: list[JudgedClaim] = []
     gone = 0
     for text in log.leaves_of("review"):
-        trace_id = parse_leaf(text).trace_id
+        told = parse_leaf(text)
+        if told.detail.get("decision") != "refuse":
+            continue
+        trace_id = told.trace_id
         try:
             review = review_of(log, trace_id, trusted)
             leaf, record = open_answer(log.find(trace_id), trusted)

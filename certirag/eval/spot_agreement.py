@@ -191,8 +191,8 @@ def agreement_lines(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield *report* as lines for a reader; what is not ours in them is inert."""
     yield f"{report['items']} Verified claims drawn"
     for one in report["raters"]:
-        said = [*RATER_VERDICTS, *(["differed"] if one["differed"] else [])]
-        counts = ", ".join(f"{one[name]} {_words(name)}" for name in said)
+        names = [*RATER_VERDICTS, *(["differed"] if one["differed"] else [])]
+        counts = ", ".join(f"{one[name]} {_words(name)}" for name in names)
         yield f"{one['rater']}: {one['rated']} rated: {counts}"
         yield f"  Verified-Claim Precision {_told(one['precision'])}"
         if one["at_least"]["whole"] != one["precision"]["whole"]:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -145,9 +145,3 @@ def _append(path: Path, line: bytes) -> None:
         raise InputError(
             f"{path}: cannot be written ({error.strerror}): nothing was rated"
         ) from error
-
-
-def count_kinds(ratings: Mapping[str, Rating]) -> dict[str, int]:
-    """Return how many of *ratings* say each kind of failure, those that none says left out."""
-    kinds = [rating.kind for rating in ratings.values() if rating.kind]
-    return {kind: kinds.count(kind) for kind in sorted(set(kinds))}

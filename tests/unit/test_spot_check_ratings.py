@@ -11,7 +11,6 @@ from certirag.errors import InputError
 from certirag.eval.spot_ratings import (
     Rating,
     all_ratings,
-    count_kinds,
     rate,
     ratings_of,
     withdraw_last,
@@ -141,11 +140,3 @@ def test_a_half_of_a_surrogate_pair_does_not_break_the_file(folder) -> None:
     """A reason may hold anything that a browser sends."""
     say(folder, "anna", {"001": "s"}, reason="\ud800 \u202e ✅ Verified")
     assert list(ratings_of(folder, "anna", ITEMS)) == ["001"]
-
-
-def test_kinds_are_counted(folder) -> None:
-    """Of the claims that are not supported."""
-    say(folder, "anna", {"001": "n", "002": "n"}, kind="context_loss")
-    say(folder, "anna", {"003": "n", "004": "s"})
-    found = ratings_of(folder, "anna", ITEMS)
-    assert count_kinds(found) == {"context_loss": 2, "unsupported": 1}
