@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from certirag.cli.number_arguments import whole
+from certirag.cli.spot_arguments import add_spot_check
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[Any]  # noqa: SLF001
@@ -21,6 +22,7 @@ def add_evaluating(commands: Commands) -> None:
         kind.add_argument("--jobs", type=whole(1), metavar="N", default=1, help="N processes")
     _add_compare(kinds)
     _add_bounds(kinds)
+    add_spot_check(kinds)
 
 
 def _add_answers(kinds: Commands) -> None:

@@ -221,6 +221,44 @@ def holm(p: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def cohen_kappa(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return how far two raters agree on the same items beyond chance, from -1 to 1.
+
+    Cohen 1960, "A Coefficient of Agreement for Nominal Scales": chance is what each rater's own
+    shares of the labels give. NaN for no items, and where both say one label alone.
+    """
+    if len(one) != len(other):
+        raise InputError(f"{len(one)} labels beside {len(other)}: give both raters' of each item")
+    items = len(one)
+    if not items:
+        return math.nan
+    agreed = sum(mine == theirs for mine, theirs in zip(one, other, strict=True)) / items
+    labels = {*one, *other}
+    chance = sum(one.count(label) * other.count(label) for label in labels) / items**2
+    return math.nan if chance == 1 else (agreed - chance) / (1 - chance)
+
+
+def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float:
+    """Return how far several raters agree beyond chance, from -1 to 1.
+
+    *counts* says of each item how many raters gave each label, shape (items, labels); each item
+    has the same number of raters, two at least. Fleiss 1971, "Measuring Nominal Scale Agreement among
+    Many Raters". NaN for no items, and where all say one label alone.
+    """
+    if not counts:
+        return math.nan
+    raters = sum(counts[0])
+    if raters < 2 or any(sum(item) != raters for item in counts):
+        raise InputError(
+            "Fleiss' kappa wants the same number of raters for each item, two at least"
+        )
+    pairs = raters * (raters - 1)
+    agreed = sum(sum(n * (n - 1) for n in item) / pairs for item in counts) / len(counts)
+    said = [sum(column) / (len(counts) * raters) for column in zip(*counts, strict=True)]
+    chance = sum(share**2 for share in said)
+    return math.nan if math.isclose(chance, 1) else (agreed - chance) / (1 - chance)
+
+
 def _wins(scores: Scores, positive: Marks) -> tuple[int, float]:
     count = int(positive.sum())
     comparisons = count * (len(positive) - count)

@@ -30,10 +30,15 @@ class Share:
     part: int
     whole: int
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval; all of [0, 1] where the whole is 0."""
+        return exact_interval(self.part, self.whole) if self.whole else (0.0, 1.0)
+
     def __str__(self) -> str:
         if not self.whole:
             return "–"
-        low, high = exact_interval(self.part, self.whole)
+        low, high = self.interval
         share = self.part / self.whole
         return f"{self.part} of {self.whole}: {share:.1%} ({low:.1%} to {high:.1%})"
 
