@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from certirag.cli.ablation_arguments import add_parts
 from certirag.cli.number_arguments import whole
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def add_measuring(commands: Commands) -> None:
     builtin.add_argument("--profile", metavar="NAME", help="the policy that decides")
     builtin.add_argument("--json", action="store_true", help="print the figures as JSON")
     builtin.set_defaults(run="measure_commands:eval_builtin")
-    for kind in (pairs, builtin):
+    for kind in (pairs, builtin, *add_parts(kinds)):
         kind.add_argument("--jobs", type=whole(1), metavar="N", default=1, help="N processes")
     compared = kinds.add_parser("compare", help="two runs over the same rows, with tests")
     compared.add_argument("runs", nargs=2, type=Path, metavar="DIR")

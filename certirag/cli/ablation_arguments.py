@@ -1,0 +1,35 @@
+"""The arguments of the kinds of ``eval`` that set parts of the pipeline beside others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from certirag.cli.number_arguments import whole
+
+if TYPE_CHECKING:
+    import argparse
+
+    Kinds = argparse._SubParsersAction[Any]  # noqa: SLF001
+
+
+def add_parts(kinds: Kinds) -> list[argparse.ArgumentParser]:
+    """Add the kinds of ``eval`` that set parts of the pipeline beside others, and return those that take --jobs."""
+    retrieval = kinds.add_parser(
+        "retrieval", help="where each search finds the passage and the sentence that answer"
+    )
+    retrieval.add_argument(
+        "--data",
+        type=Path,
+        metavar="IN.jsonl[.gz]",
+        help="questions as of `eval answers`; without it those of the fixtures",
+    )
+    retrieval.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="a run goes on there"
+    )
+    retrieval.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th question alone"
+    )
+    retrieval.add_argument("--json", action="store_true", help="print the figures as JSON")
+    retrieval.set_defaults(run="ablation_commands:eval_retrieval")
+    return [retrieval]
