@@ -32,4 +32,34 @@ def add_parts(kinds: Kinds) -> list[argparse.ArgumentParser]:
     )
     retrieval.add_argument("--json", action="store_true", help="print the figures as JSON")
     retrieval.set_defaults(run="ablation_commands:eval_retrieval")
-    return [retrieval]
+    ablation = kinds.add_parser(
+        "ablation", help="the benchmark that ships with one thing changed at a time"
+    )
+    ablation.add_argument(
+        "--out",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="a folder a variant; they go on there",
+    )
+    ablation.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th unit of each part alone"
+    )
+    ablation.add_argument(
+        "--verifier",
+        action="append",
+        metavar="NAME",
+        default=[],
+        help="one more beside those that ship; may be given again",
+    )
+    ablation.add_argument(
+        "--only",
+        action="append",
+        metavar="VARIANT",
+        default=[],
+        help="this variant and the default alone; may be given again",
+    )
+    ablation.add_argument("--profile", metavar="NAME", help="the policy of the default")
+    ablation.add_argument("--json", action="store_true", help="print the figures as JSON")
+    ablation.set_defaults(run="ablation_commands:eval_ablation")
+    return [retrieval, ablation]
