@@ -62,4 +62,20 @@ def add_parts(kinds: Kinds) -> list[argparse.ArgumentParser]:
     ablation.add_argument("--profile", metavar="NAME", help="the policy of the default")
     ablation.add_argument("--json", action="store_true", help="print the figures as JSON")
     ablation.set_defaults(run="ablation_commands:eval_ablation")
-    return [retrieval, ablation]
+    batch = kinds.add_parser("batch", help="many questions over an index, with throughput and p95")
+    batch.add_argument("--questions", required=True, type=Path, metavar="FILE.jsonl")
+    batch.add_argument("--index", required=True, type=Path, metavar="DIR")
+    batch.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="exports and figures; a run goes on"
+    )
+    batch.add_argument("--limit", type=whole(1), metavar="N", help="the first N questions")
+    batch.add_argument(
+        "--engine",
+        choices=("processes", "ray"),
+        default="processes",
+        help="what --jobs counts: processes here, or actors of a Ray cluster",
+    )
+    batch.add_argument("--profile", metavar="NAME", help="the policy that decides")
+    batch.add_argument("--json", action="store_true", help="print the figures as JSON")
+    batch.set_defaults(run="ablation_commands:eval_batch")
+    return [retrieval, ablation, batch]

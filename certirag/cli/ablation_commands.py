@@ -1,4 +1,4 @@
-"""The commands that measure parts of the pipeline against others: eval retrieval and eval ablation."""
+"""The commands that measure parts of the pipeline against others: eval retrieval, ablation and batch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from certirag.cli.output import note, print_json, say_progress
 from certirag.eval.ablation import AblationRun, run_ablation
+from certirag.eval.batch import BatchRun, run_batch
 from certirag.eval.retrieval import RetrievalRun, run_retrieval
 from certirag.settings import Settings
 
@@ -25,6 +26,15 @@ def eval_ablation(options: argparse.Namespace, settings: Settings) -> int:
     run = AblationRun(options.out, options.every, options.jobs, more, only)
     settings = replace(settings, policy=options.profile or settings.policy)
     return _show(run_ablation(run, settings, say_progress), options.out, as_json=options.json)
+
+
+def eval_batch(options: argparse.Namespace, settings: Settings) -> int:
+    """Answer many questions over one index; a run that was killed goes on."""
+    run = BatchRun(
+        options.questions, options.index, options.out, options.jobs, options.engine, options.limit
+    )
+    settings = replace(settings, policy=options.profile or settings.policy)
+    return _show(run_batch(run, settings, say_progress), options.out, as_json=options.json)
 
 
 def _show(report: dict[str, Any], out: Path, *, as_json: bool) -> int:
