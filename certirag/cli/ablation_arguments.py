@@ -62,6 +62,15 @@ def add_parts(kinds: Kinds) -> list[argparse.ArgumentParser]:
     ablation.add_argument("--profile", metavar="NAME", help="the policy of the default")
     ablation.add_argument("--json", action="store_true", help="print the figures as JSON")
     ablation.set_defaults(run="ablation_commands:eval_ablation")
+    stages = kinds.add_parser("stages", help="each stage alone, on labelled data of its own")
+    stages.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="a run goes on there"
+    )
+    stages.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th unit of the larger parts"
+    )
+    stages.add_argument("--json", action="store_true", help="print the figures as JSON")
+    stages.set_defaults(run="ablation_commands:eval_stages")
     batch = kinds.add_parser("batch", help="many questions over an index, with throughput and p95")
     batch.add_argument("--questions", required=True, type=Path, metavar="FILE.jsonl")
     batch.add_argument("--index", required=True, type=Path, metavar="DIR")
@@ -78,4 +87,4 @@ def add_parts(kinds: Kinds) -> list[argparse.ArgumentParser]:
     batch.add_argument("--profile", metavar="NAME", help="the policy that decides")
     batch.add_argument("--json", action="store_true", help="print the figures as JSON")
     batch.set_defaults(run="ablation_commands:eval_batch")
-    return [retrieval, ablation, batch]
+    return [retrieval, ablation, stages, batch]

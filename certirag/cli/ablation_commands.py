@@ -1,4 +1,4 @@
-"""The commands that measure parts of the pipeline against others: eval retrieval, ablation and batch."""
+"""The commands that measure parts of the pipeline against others: eval retrieval, ablation, stages and batch."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from certirag.cli.output import note, print_json, say_progress
 from certirag.eval.ablation import AblationRun, run_ablation
 from certirag.eval.batch import BatchRun, run_batch
 from certirag.eval.retrieval import RetrievalRun, run_retrieval
+from certirag.eval.stages import StagesRun, run_stages
 from certirag.settings import Settings
 
 
@@ -26,6 +27,12 @@ def eval_ablation(options: argparse.Namespace, settings: Settings) -> int:
     run = AblationRun(options.out, options.every, options.jobs, more, only)
     settings = replace(settings, policy=options.profile or settings.policy)
     return _show(run_ablation(run, settings, say_progress), options.out, as_json=options.json)
+
+
+def eval_stages(options: argparse.Namespace, settings: Settings) -> int:
+    """Measure each stage alone; a run that was interrupted goes on."""
+    run = StagesRun(options.out, options.every, options.jobs)
+    return _show(run_stages(run, settings, say_progress), options.out, as_json=options.json)
 
 
 def eval_batch(options: argparse.Namespace, settings: Settings) -> int:
