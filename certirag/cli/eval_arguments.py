@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from certirag.cli.ablation_arguments import add_parts
 from certirag.cli.number_arguments import whole
 from certirag.cli.spot_arguments import add_spot_check
 
@@ -18,7 +19,7 @@ def add_evaluating(commands: Commands) -> None:
     evaluate = commands.add_parser("eval", help="measure how good answers are")
     kinds = evaluate.add_subparsers(required=True, metavar="WHAT")
     _add_answers(kinds)
-    for kind in (_add_pairs(kinds), _add_builtin(kinds), _add_alce(kinds)):
+    for kind in (_add_pairs(kinds), _add_builtin(kinds), _add_alce(kinds), *add_parts(kinds)):
         kind.add_argument("--jobs", type=whole(1), metavar="N", default=1, help="N processes")
     _add_compare(kinds)
     _add_bounds(kinds)

@@ -149,15 +149,15 @@ def _asked(row: QuestionRow, index: Index, services: Services, closest: str) -> 
     return Counter(
         answerable=1,
         answered=int(answered),
-        first=int(answered and _same(texts[0], marked)),
-        first_shown=int(bool(texts) and _same(texts[0], marked)),
+        first=int(answered and same_sentence(texts[0], marked)),
+        first_shown=int(bool(texts) and same_sentence(texts[0], marked)),
         shown=len(texts) if answered else 0,
-        marked=sum(_same(text, marked) for text in texts) if answered else 0,
-        cosine=int(_same(closest, marked)),
+        marked=sum(same_sentence(text, marked) for text in texts) if answered else 0,
+        cosine=int(same_sentence(closest, marked)),
     )
 
 
-def _same(text: str, marked: Sequence[str]) -> bool:
+def same_sentence(text: str, marked: Sequence[str]) -> bool:
     """Say whether *text* is one of the *marked* sentences, a part of one, or holds one."""
     own = _letters(text)
     return any(

@@ -99,8 +99,8 @@ def run_builtin(run: BuiltinRun, settings: Settings, progress: Progress) -> dict
     Raises InputError where the fixtures are not there, as in an installed package, and where the
     folder holds a run of something else.
     """
-    statements = list(enumerate(_statements()))[:: run.every]
-    drafts = list(enumerate(_drafts()))[:: run.every]
+    statements = list(enumerate(labelled_statements()))[:: run.every]
+    drafts = list(enumerate(drafts_with_errors()))[:: run.every]
     questions = list(enumerate(read_questions_with_answers(FIXTURES / "questions")))[:: run.every]
     verifier, policy = make_verifier(settings.verifier), load_policy(settings.policy)
     units = (statements, drafts, questions)
@@ -155,7 +155,8 @@ def _described(
     }
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def fixture_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file of the fixtures; InputError where there are none to read."""
     try:
         text = path.read_text("utf-8")
     except OSError as error:
@@ -164,20 +165,20 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     yield from map(json.loads, text.splitlines())
 
 
-def _statements() -> Iterator[PairRow]:
+def labelled_statements() -> Iterator[PairRow]:
     """Yield the statements that have a text of their own."""
     for name, (part, true) in _STATEMENTS.items():
-        for row in _lines(FIXTURES / f"{name}.jsonl"):
+        for row in fixture_lines(FIXTURES / f"{name}.jsonl"):
             text = row["evidence"]
             if row.get("format") == "md":
                 text = f"# {row['title']}\n\n{text}"
             yield _labelled(text, row["claim"], true, part, row["title"], row.get("false", ""))
-    for row in _lines(FIXTURES / "numeric" / "cases.jsonl"):
+    for row in fixture_lines(FIXTURES / "numeric" / "cases.jsonl"):
         true = row["expect"] != "no_match"
         text = "\n".join(row["evidence"])
         yield _labelled(text, row["claim"], true, _NUMERIC, row.get("title", ""))
     for name, part in _DOCUMENTS.items():
-        for row in _lines(FIXTURES / "heldout" / f"{name}.jsonl"):
+        for row in fixture_lines(FIXTURES / "heldout" / f"{name}.jsonl"):
             for claim, true, _ in row["claims"]:
                 yield _labelled(row["document"], claim, true, part)
 
@@ -189,7 +190,8 @@ def _labelled(
     return PairRow(premise, claim, label, part, title, false)
 
 
-def _drafts() -> list[Draft]:
+def drafts_with_errors() -> list[Draft]:
+    """Return the drafts over the demo corpora, in the order of their names."""
     return [
         TypeAdapter(Draft).validate_json(path.read_bytes())
         for path in sorted((FIXTURES / "drafts").glob("*.json"))
@@ -201,22 +203,24 @@ _HOME: Final = TemporaryDirectory(prefix="certirag-builtin-")
 
 
 @cache
-def _services(settings: Settings) -> Services:
+def scratch_services(settings: Settings) -> Services:
+    """Return services over a home that goes with the process, made once for the same *settings*."""
     return build_services(replace(settings, home=Path(_HOME.name)))
 
 
 @cache
-def _index(corpus: str, settings: Settings) -> Index:
+def corpus_index(corpus: str, settings: Settings) -> Index:
+    """Return the index of a demo corpus, made once for the same *settings*."""
     paths = [FIXTURES / "corpora" / corpus]
-    return index_of_paths(paths, _services(settings), lambda *_: None)[0]
+    return index_of_paths(paths, scratch_services(settings), lambda *_: None)[0]
 
 
 def _measure_drafts(drafts: Sequence[tuple[int, Draft]], settings: Settings) -> list[MeasuredDraft]:
     found = []
-    services = _services(settings)
+    services = scratch_services(settings)
     for number, draft in drafts:
         answer = verify_draft(
-            draft.text, _index(draft.corpus, settings), services, question=draft.question
+            draft.text, corpus_index(draft.corpus, settings), services, question=draft.question
         )
         record = open_export(answer.export, services.trusted)
         found.append(MeasuredDraft(number, tuple(_rows_of(number, draft, record, services))))
@@ -280,9 +284,9 @@ def touches(claim: Claim, error: dict[str, Any], text: str) -> bool:
 def _ask(
     questions: Sequence[tuple[int, QuestionWithAnswer]], settings: Settings
 ) -> list[AskedQuestion]:
-    services, found = _services(settings), []
+    services, found = scratch_services(settings), []
     for number, row in questions:
-        index = _index(row.corpus, settings)
+        index = corpus_index(row.corpus, settings)
         answer = answer_question(row.question, index, services)
         shown = present(answer.export, Mode.STRICT, trusted=services.trusted)
         found.append(what_became(number, row, shown, _closest(row.question, row.corpus, settings)))
@@ -292,12 +296,16 @@ def _ask(
 @cache
 def _sentences(corpus: str, settings: Settings) -> tuple[list[str], Any]:
     """Return every sentence of *corpus* and their vectors, shape (sentences, dimension)."""
-    places = [(chunk, span) for chunk in _index(corpus, settings).chunks() for span in chunk.spans]
-    vectors = _services(settings).embedder.embed([read_text(place) for place in places])
+    places = [
+        (chunk, span) for chunk in corpus_index(corpus, settings).chunks() for span in chunk.spans
+    ]
+    vectors = scratch_services(settings).embedder.embed([read_text(place) for place in places])
     return [span.sentence for _, span in places], vectors
 
 
 def _closest(question: str, corpus: str, settings: Settings) -> str:
     """Return the sentence of *corpus* with the largest cosine: the plainest answer."""
     sentences, vectors = _sentences(corpus, settings)
-    return sentences[int((vectors @ _services(settings).embedder.embed([question])[0]).argmax())]
+    return sentences[
+        int((vectors @ scratch_services(settings).embedder.embed([question])[0]).argmax())
+    ]

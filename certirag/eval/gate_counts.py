@@ -9,15 +9,16 @@ A premise that begins with ``# `` is read as Markdown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from certirag.claims.compile import claims_from_draft
-from certirag.core.claim import Claim
+from certirag.claims.compile import claims_from_draft, make_claim
+from certirag.core.claim import Claim, ClaimIR
 from certirag.core.policy import Policy
 from certirag.core.selector import with_selectors
 from certirag.core.text import Block, Document, EvidenceChunk, sha256_hex
+from certirag.core.verdict import VerificationResult
 from certirag.eval.measured_claims import MeasuredClaim, measured_claims
 from certirag.ingest.chunk import chunk_document
 from certirag.ingest.extract import Limits
@@ -34,6 +35,7 @@ _AT_ONCE: Final = 200  # rows whose pairs the verifier batches by length
 _THRESHOLDS: Final = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 
 Claims = list[MeasuredClaim]  # of one row
+Verify = Callable[[Sequence[Candidates], Verifier], Sequence[VerificationResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +138,27 @@ def decided(
     policies: Sequence[Policy],
     split: SentenceSplitter,
     settings: Settings,
+    *,
+    verify: Verify = verify_claims,
+    raw: bool = False,
 ) -> Iterator[list[Claims]]:
-    """Yield for each row, under each of *policies*, its claims as they were decided."""
+    """Yield for each row, under each of *policies*, its claims as they were decided.
+
+    For ablations alone: *verify* finds the evidence of each claim in another way, and *raw* takes a
+    whole hypothesis as one claim.
+    """
     claims: list[list[Claim]] = []
     chunks: list[EvidenceChunk] = []
     candidates: list[Candidates] = []
     for number, row in enumerate(rows):
         own = _chunks(row.name or f"row {number}", row, split)
-        draft = claims_from_draft(
-            "",
-            row.hypothesis,
-            split,
-            max_claims=settings.max_claims,
-            sentences={span.sentence for chunk in own for span in chunk.spans},
+        sentences = {span.sentence for chunk in own for span in chunk.spans}
+        draft = (
+            _whole(row.hypothesis, sentences)
+            if raw
+            else claims_from_draft(
+                "", row.hypothesis, split, max_claims=settings.max_claims, sentences=sentences
+            )
         )
         named = [replace(claim, id=f"{number}/{claim.id}") for claim in draft.claims]
         candidates += choose_candidates(
@@ -157,7 +167,7 @@ def decided(
         claims.append(named)
         chunks += own
     flat = [claim for own in claims for claim in own]
-    results = verify_claims(candidates, verifier)
+    results = verify(candidates, verifier)
     measured = (flat, results, with_selectors(chunks, results))
     each = [{one.claim_id: one for one in certify(*measured, policy)[0]} for policy in policies]
     by_policy = [list(measured_claims(*measured, decisions)) for decisions in each]
@@ -166,6 +176,12 @@ def decided(
         end = start + len(named)
         yield [found[start:end] for found in by_policy]
         start = end
+
+
+def _whole(text: str, sentences: Container[str]) -> ClaimIR:
+    """Return *text* as one claim, whatever it states."""
+    claim = make_claim(text.strip(), 0, len(text), (), quoted=text.strip() in sentences)
+    return ClaimIR("", (replace(claim, id="c1"),), generator="draft", draft=text)
 
 
 def _chunks(name: str, row: LabelledRow, split: SentenceSplitter) -> tuple[EvidenceChunk, ...]:

@@ -10,9 +10,9 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -42,17 +42,19 @@ def measured_lines(
     *,
     batch: int = 1,
     jobs: int = 1,
+    mapping: AbstractContextManager[Any] | None = None,
 ) -> list[Line]:
     """Return the lines of numbered *units*: those that *path* holds, and the others measured and added.
 
     *measure* takes *batch* of them at once, and with *jobs* above 1 it is pickled into as many
-    processes. Raises InputError for a file that holds something else.
+    processes. *mapping* gives another `map` to measure by, which yields in order, in place of those.
+    Raises InputError for a file that holds something else.
     """
     held = {line.number: line for line in _held(path, adapter)}
     left = [(number, unit) for number, unit in units if number not in held]
     parts = [left[start : start + batch] for start in range(0, len(left), batch)]
     progress(len(held), len(units))
-    with path.open("ab") as file, _mapping(jobs) as each:
+    with path.open("ab") as file, mapping or processes(jobs) as each:
         for found in each(measure, parts):
             file.write(b"".join(adapter.dump_json(line) + b"\n" for line in found))
             file.flush()
@@ -90,7 +92,7 @@ def _held(path: Path, adapter: TypeAdapter[Line]) -> list[Line]:
 
 
 @contextmanager
-def _mapping(
+def processes(
     jobs: int,
 ) -> Iterator[Callable[[Measure[Unit, Line], list[list[tuple[int, Unit]]]], Iterator[list[Line]]]]:
     """Give a `map` of this process, or one of *jobs* processes that end with the block."""

@@ -1,0 +1,88 @@
+"""Each stage alone through the command: the figures of the fixtures, the citations made wrong, going on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from integration_fixtures import CORPORA, Bench
+
+from certirag.bootstrap import load_policy
+from certirag.cli.main import main
+from certirag.eval.builtin import fixture_lines
+from certirag.eval.cited_cases import cited_cases
+from certirag.eval.stages import PARTS, _numbers_pass
+from certirag.eval.workload import FIXTURES
+
+
+def test_figures_alone_are_judged_as_the_suite_expects() -> None:
+    """No wrong value, unit or period passes; what passes wrongly is the right figure of another subject."""
+    policy = load_policy("strict-1")
+    rows = list(fixture_lines(FIXTURES / "numeric" / "cases.jsonl"))
+    passed = {row["id"]: _numbers_pass(row, policy) for row in rows}
+    right = [row for row in rows if row["expect"] != "no_match"]
+    wrong = [row for row in rows if row["expect"] == "no_match"]
+    assert (len(right), len(wrong)) == (132, 257)
+    assert all(passed[row["id"]] for row in right)
+    assert 0 < sum(passed[row["id"]] for row in wrong) <= 18
+    kinds = {row["kind"] for row in wrong if passed[row["id"]]}
+    assert not kinds & {"value", "unit", "currency", "scale", "period", "range", "bound"}
+
+
+def test_three_citations_in_ten_are_wrong_and_the_same_each_time(bench: Bench) -> None:
+    """A wrong one points at nothing that supports its claim, a right one does."""
+    corpora = {corpus: tuple(bench.index(corpus).chunks()) for corpus in CORPORA}
+    cases = cited_cases(corpora)
+    assert len(cases) == 135
+    assert sum(bool(case.wrong) for case in cases) == 40
+    assert {case.wrong for case in cases} == {
+        "",
+        "other document",
+        "neighbouring section",
+        "invented source",
+    }
+    for case in cases:
+        assert case.is_right(case.citation, corpora[case.corpus]) is (not case.wrong), case.claim.id
+    assert cases == cited_cases(corpora)
+
+
+@pytest.mark.slow
+def test_stages_are_a_table_and_go_on(tmp_path: Path, monkeypatch, capsys) -> None:
+    """Every stage that has labels has a figure; nothing is measured twice."""
+    monkeypatch.setenv("CERTIRAG_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CERTIRAG_VERIFIER", "embedded")
+    out = tmp_path / "run"
+    command = ["eval", "stages", "--out", str(out), "--every", "130"]
+    assert main([*command, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    stages = {own["stage"]: own["share"] for own in report["figures"]}
+    assert list(stages) == [
+        "retrieval",
+        "preselection",
+        "question",
+        "what is left out of answers",
+        "figures",
+        "citation correction",
+        "verifier",
+        "gate",
+        "answer decision",
+    ]
+    by_figure = {own["figure"]: own["share"] for own in report["figures"]}
+    restored, broken = by_figure["wrong ones restored"], by_figure["right ones broken"]
+    assert (restored["whole"], broken["whole"]) == (40, 95)
+    assert restored["part"] >= 28
+    assert broken["part"] <= 4
+    cut = by_figure["two questions cut as by hand"]
+    assert cut["part"] > cut["whole"] / 2
+    instructs = by_figure["texts that instruct a model, told"]
+    assert instructs["part"] > instructs["whole"] / 2
+    held = {name: (out / name).read_bytes() for name in (PARTS, "figures.md", "figures.json")}
+    lines = held[PARTS].splitlines(keepends=True)
+    (out / PARTS).write_bytes(lines[1] + lines[2] + lines[3] + lines[0][:40])
+    (out / "builtin" / "questions.jsonl").unlink()
+    assert main(command) == 0
+    assert {name: (out / name).read_bytes() for name in ("figures.md", "figures.json")} == {
+        name: held[name] for name in ("figures.md", "figures.json")
+    }
+    assert "Claim splitting: no fixture holds splits" in capsys.readouterr().out
