@@ -33,7 +33,7 @@ PROGRAM = [name for name, service in COMPOSE["services"].items() if "build" in s
 # pictures of a run's plots, which has pages without it.
 CHOSEN = {
     *("torch", "transformers", "sentence_transformers", "safetensors", "spacy", "xllamacpp"),
-    "matplotlib",
+    *("matplotlib", "ray"),
 }
 
 
