@@ -29,8 +29,16 @@ ROOT = Path(__file__).resolve().parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 OURS = {"certirag", "ui", "app_pages"}
 PROGRAM = [name for name, service in COMPOSE["services"].items() if "build" in service]
-# Imported where they are chosen, and not in the image: models of the user, other generators.
-CHOSEN = {"torch", "transformers", "sentence_transformers", "safetensors", "spacy", "xllamacpp"}
+# Imported where they are chosen, and not in the image: models of the user, other generators, a cluster.
+CHOSEN = {
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "safetensors",
+    "spacy",
+    "xllamacpp",
+    "ray",
+}
 
 
 def _instructions() -> list[tuple[str, str]]:
