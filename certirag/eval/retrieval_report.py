@@ -102,9 +102,10 @@ def write_retrieval_report(
         for level in _LEVELS
         for figure in _figures(part, level, own)
     ]
-    foot = (
-        f"{len(placed)} questions; {without_answer} of the data have no answer and were not searched"
-        f"; of {len(rows) - len(placed)} no sentence of the corpus as it is read is the answer."
+    foot = f"{len(placed)} questions; {without_answer} of the data have no answer and were not searched."
+    if len(placed) < len(rows):
+        foot += f" {len(rows) - len(placed)} more have none in the corpus as it is read."
+    foot += (
         " Every sentence that answers counts as relevant, so that Recall@1 reaches 1 only where there"
         " is one. p: paired randomization against hybrid, adjusted by Holm for four searches."
     )
