@@ -10,6 +10,7 @@ import streamlit as st
 
 from certirag.core.said import Message
 from certirag.errors import InputError
+from certirag.eval.begun_runs import units_so_far
 from certirag.eval.compare_runs import compare_runs
 from certirag.eval.kept_runs import KeptRun, RunFolder, kept_runs, rows_so_far, runs_home
 from certirag.eval.opened_rows import OpenedRows, open_rows
@@ -18,6 +19,7 @@ from certirag.render import visible
 from certirag.settings import read_settings
 from ui.evaluation_figures import draw_figures
 from ui.evaluation_rows import draw_rows
+from ui.evaluation_start import draw_start, offer_going_on
 from ui.inert import draw_digest, draw_lines, draw_table, draw_text
 from ui.language import from_address, to_address, tr, tr_of, trn
 
@@ -54,6 +56,7 @@ _LABEL: Final = 60
 
 def draw_runs() -> None:
     """Draw the choice of a run, and all that is shown of it."""
+    under_way = draw_start()
     found = kept_runs(runs_home(read_settings().home))
     kept = {one.name: one for one in found if one.run is not None}
     if kept:
@@ -62,7 +65,7 @@ def draw_runs() -> None:
             _draw_run(chosen, chosen.run, kept)
     else:
         st.info(tr(NO_RUN))
-    _draw_problems([one for one in found if one.run is None])
+    _draw_problems([one for one in found if one.run is None and one.name != under_way])
 
 
 def _choose(kept: dict[str, RunFolder]) -> RunFolder | None:
@@ -89,6 +92,7 @@ def _draw_run(of: RunFolder, run: KeptRun, kept: dict[str, RunFolder]) -> None:
     draw_text(_head(run), "note", max_lines=4)
     if other is not None and other.run is not None:
         _draw_comparison(of, other)
+    offer_going_on(of, run)
     identity = rows_so_far(of.path)
     if identity is None:
         st.info(tr("No row of this run is measured yet."))
@@ -133,11 +137,11 @@ def _head(run: KeptRun) -> str:
 
 def _draw_state(of: RunFolder, run: KeptRun, rows: OpenedRows) -> None:
     if not of.finished:
-        total = run.rows or run.units
+        done, total = units_so_far(of.path)
         st.caption(
-            tr("Not finished: {n:d} of {total:d} rows so far.", n=len(rows), total=total)
+            tr("Not finished: {n:d} of {total:d} units are measured.", n=done, total=total)
             if total
-            else tr("Not finished: {n:d} rows so far.", n=len(rows))
+            else tr("Not finished: {n:d} units are measured.", n=done)
         )
     if run.every and run.every > 1:
         st.caption(tr("Of each part every {n:d}th unit alone was measured.", n=run.every))

@@ -263,7 +263,7 @@ def test_a_run_that_is_under_way_is_shown_as_far_as_it_is(runs, open_page) -> No
     path.write_bytes(path.read_bytes()[:-50])
     at = open_page("evaluation")
     assert not at.exception
-    assert "Not finished: 3 of 4 rows so far." in captions_of(at)
+    assert "Not finished: 3 of 4 units are measured." in captions_of(at)
     assert any("is left out: line 4" in caption for caption in captions_of(at))
     assert "Systems over the same rows" not in [header.value for header in at.header]
     path.unlink()
