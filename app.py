@@ -15,6 +15,11 @@ st.navigation(
         st.Page("app_pages/draft.py", title=tr("Check a draft"), icon="📝"),
         st.Page("app_pages/corpus.py", title=tr("Corpus"), icon="📚"),
         *([st.Page("app_pages/audit.py", title=tr("Audit"), icon="🗂️")] if offers_audit() else []),
+        *(
+            [st.Page("app_pages/evaluation.py", title=tr("Evaluation"), icon="📊")]
+            if offers_audit()
+            else []
+        ),
         st.Page("app_pages/contract.py", title=tr("Trust contract"), icon="📜"),
         st.Page("app_pages/document.py", title=tr("Document"), icon="📄", visibility="hidden"),
     ],

@@ -39,6 +39,35 @@ class WeekLike(Protocol):
     def decisions(self) -> Mapping[str, int]: ...
 
 
+class AtTauLike(Protocol):
+    """Precision and coverage at one threshold; None where there was nothing to have a share of."""
+
+    @property
+    def tau(self) -> float: ...
+
+    @property
+    def precision(self) -> float | None: ...
+
+    @property
+    def interval(self) -> tuple[float, float]: ...
+
+    @property
+    def coverage(self) -> float | None: ...
+
+
+class BinLike(Protocol):
+    """Rows of about one score: their mean score and the share that is entailed."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def mean_score(self) -> float: ...
+
+    @property
+    def share_entailed(self) -> float: ...
+
+
 class AtThresholdLike(Protocol):
     """What was measured at one threshold; a share is None where there was no badge."""
 
@@ -155,3 +184,85 @@ def draw_thresholds(
         height=400, margin={"l": 8, "r": 8, "t": 32, "b": 8}, showlegend=False, hovermode="x"
     )
     st.plotly_chart(figure, key=f"thresholds-{number:d}", config={"displayModeBar": False})
+
+
+def draw_precision_coverage(measured: Sequence[AtTauLike], chosen: int) -> None:
+    """Draw precision against coverage over the threshold, and mark the *chosen* one with its interval.
+
+    A threshold without a badge, or without an entailed row, is left out.
+    """
+    from plotly.graph_objects import Figure, Scatter  # noqa: PLC0415  # only here needed
+
+    def traced(points: Sequence[AtTauLike], **how: Any) -> Any:
+        return Scatter(
+            x=[float(one.coverage or 0.0) for one in points],
+            y=[float(one.precision or 0.0) for one in points],
+            customdata=[float(one.tau) for one in points],
+            hovertemplate=tr("%{y:.1%} right, %{x:.1%} covered at %{customdata:.2f}")
+            + "<extra></extra>",
+            cliponaxis=False,
+            **how,
+        )
+
+    drawn = [one for one in measured if one.precision is not None and one.coverage is not None]
+    here = [one for one in drawn if one is measured[chosen]]
+    bars = {
+        "array": [float(one.interval[1] - (one.precision or 0.0)) for one in here],
+        "arrayminus": [float((one.precision or 0.0) - one.interval[0]) for one in here],
+        "color": _WRONG_COLOUR,
+        "symmetric": False,
+    }
+    figure = Figure(
+        [
+            traced(drawn, mode="lines+markers", line={"color": _COVERED_COLOUR}),
+            traced(here, mode="markers", marker={"color": _WRONG_COLOUR, "size": 13}, error_y=bars),
+        ]
+    )
+    axis = {"tickformat": ".0%", "automargin": True, "nticks": 6}
+    figure.update_layout(
+        height=340,
+        margin={"l": 8, "r": 8, "t": 12, "b": 8},
+        showlegend=False,
+        xaxis={"title": tr("Coverage: true rows with a badge"), "rangemode": "tozero", **axis},
+        yaxis={"title": tr("Precision: right badges"), **axis},
+    )
+    st.plotly_chart(figure, key="precision-coverage", config={"displayModeBar": False})
+
+
+def draw_reliability(bins: Sequence[BinLike]) -> None:
+    """Draw the share that is entailed against the mean score, beside the line of a calibrated score."""
+    from plotly.graph_objects import Figure, Scatter  # noqa: PLC0415  # only here needed
+
+    figure = Figure(
+        [
+            Scatter(
+                x=[0, 1],
+                y=[0, 1],
+                mode="lines",
+                line={"color": _COLOURS["REJECT"], "dash": "dash"},
+                hoverinfo="skip",
+            ),
+            Scatter(
+                x=[float(one.mean_score) for one in bins],
+                y=[float(one.share_entailed) for one in bins],
+                customdata=[int(one.rows) for one in bins],
+                mode="lines+markers",
+                line={"color": _COVERED_COLOUR},
+                hovertemplate=tr("%{y:.1%} of %{customdata} rows at %{x:.2f}") + "<extra></extra>",
+                cliponaxis=False,
+            ),
+        ]
+    )
+    figure.update_layout(
+        height=340,
+        margin={"l": 8, "r": 8, "t": 12, "b": 8},
+        showlegend=False,
+        xaxis={"title": tr("Mean score"), "range": [0, 1], "automargin": True},
+        yaxis={
+            "title": tr("Share that is entailed"),
+            "range": [0, 1.02],
+            "tickformat": ".0%",
+            "automargin": True,
+        },
+    )
+    st.plotly_chart(figure, key="reliability", config={"displayModeBar": False})

@@ -34,6 +34,10 @@ PAGES: Final[dict[str, tuple[Message, Message]]] = {
         "Audit",
         "What was answered before, whether the log holds, and what has changed since.",
     ),
+    "evaluation": (
+        "Evaluation",
+        "What was measured of the verifier and the gate, run by run, down to each claim.",
+    ),
     "contract": (
         "Trust contract",
         "What a badge here says, what it does not, and the rules behind it.",

@@ -93,6 +93,20 @@ def allows_reviews() -> bool:
     return shows_everyone() and _from_this_machine()
 
 
+def allows_runs() -> bool:
+    """Say whether this session may begin and end runs of the evaluation: where it may see them, and change corpora.
+
+    Settings that cannot be read allow nothing.
+    """
+    try:
+        allowed = read_settings().corpus_changes
+    except CertiRAGError:
+        return False
+    if not (offers_audit() and shows_everyone()):
+        return False
+    return _from_this_machine() if allowed is None else allowed
+
+
 def _from_this_machine() -> bool:
     """Say whether this server's own page asks, from this machine, which alone it answers.
 

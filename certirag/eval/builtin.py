@@ -63,6 +63,7 @@ _DOCUMENTS: Final = {
 }
 _FIRST_DRAFT: Final = 1_000_000  # number of the first row of a draft, above all others
 _LINES: Final = {"drafts": "drafts.jsonl", "questions": "questions.jsonl"}
+UNIT_FILES: Final = (ROWS, *_LINES.values())  # a line a unit while a run is under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,11 @@ def run_builtin(run: BuiltinRun, settings: Settings, progress: Progress) -> dict
 
 
 def _described(
-    run: BuiltinRun, units: Sequence[object], verifier: Verifier, reader: str, policy: Policy
+    run: BuiltinRun,
+    units: Sequence[Sequence[object]],
+    verifier: Verifier,
+    reader: str,
+    policy: Policy,
 ) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -145,6 +150,7 @@ def _described(
             "name": "the built-in benchmark",
             "sha256": hashlib.sha256(repr(units).encode()).hexdigest(),
         },
+        "units": sum(map(len, units)),
         "limit": None,
         "every": run.every,
         "seed": 0,

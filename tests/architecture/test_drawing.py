@@ -36,6 +36,7 @@ LAYOUT = {
     "container",
     "columns",
     "form",
+    "fragment",
     "rerun",
     "cache_data",
     "cache_resource",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from axe import violations
 from browser_server import ROOT, serve, stop
+from measured_runs import write_run
 from playwright.sync_api import Page, expect
 
 from certirag.answers.pipeline import answer_question
@@ -74,6 +75,8 @@ def home(tmp_path_factory) -> Path:
     answer_question("How many days of leave?", open_index(index, services), services)
     document.write_text(LEAVE.format(days=19), "utf-8")
     ingest_paths([document], index, services, lambda *_: None)
+    for run in ("one", "two"):
+        write_run(folder / "runs" / run)
     return folder
 
 
@@ -146,6 +149,19 @@ def _stations(page: Page) -> Iterator[str]:
     yield "Audit, opened"
     page.locator(CHIP).first.click()
     yield from _drawer(page, "Audit, drawer")
+    yield from _evaluation(page)
+
+
+def _evaluation(page: Page) -> Iterator[str]:
+    _open(page, "Evaluation")
+    page.locator(".js-plotly-plot .main-svg").nth(2).wait_for()
+    yield "Evaluation"
+    page.get_by_role("radio", name="Rows", exact=True).click()
+    page.get_by_role("button", name="Open row 2").wait_for()
+    yield "Evaluation, rows"
+    page.get_by_role("button", name="Open row 3").click()
+    page.get_by_role("button", name="Next row").wait_for()
+    yield "Evaluation, a row"
 
 
 def _begun(page: Page) -> Page:

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("page", ["ask", "draft", "corpus", "contract", "document"])
+@pytest.mark.parametrize("page", ["ask", "draft", "corpus", "evaluation", "contract", "document"])
 def test_each_page_opens_from_the_app(stage, page) -> None:
     """Every page of the navigation runs without an exception and shows its title."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()
