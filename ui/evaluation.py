@@ -37,9 +37,7 @@ def evaluation_page() -> None:
 
 
 def _chosen_view() -> str:
-    """Draw the choice of the view where there is one, and return its name."""
-    if len(VIEWS) == 1:
-        return FIRST
+    """Draw the choice of the view, and return its name."""
     from_address("evaluation-view", tuple(VIEWS), FIRST)
     view = st.segmented_control(
         tr("View"),

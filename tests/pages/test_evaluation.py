@@ -383,18 +383,16 @@ def _policy() -> object:
     return POLICY
 
 
-def test_another_view_is_chosen_where_there_is_one(runs, open_page, monkeypatch) -> None:
-    """With one view there is nothing to choose; a second is drawn when it is chosen."""
+def test_the_spot_check_is_the_other_view(runs, open_page, monkeypatch) -> None:
+    """Runs come first; the address names what is chosen."""
     write_run(runs / "one")
-    at = open_page("evaluation")
-    assert "evaluation-view" not in [control.key for control in at.segmented_control]
     drawn: list[str] = []
-    monkeypatch.setitem(VIEWS, "Another", lambda: drawn.append("another"))
+    monkeypatch.setitem(VIEWS, "Spot check", lambda: drawn.append("spot check"))
     at = open_page("evaluation")
     assert drawn == []
-    at.segmented_control(key="evaluation-view").set_value("Another").run()
-    assert drawn == ["another"]
-    assert at.query_params["evaluation-view"] == "Another"
+    at.segmented_control(key="evaluation-view").set_value("Spot check").run()
+    assert drawn == ["spot check"]
+    assert at.query_params["evaluation-view"] == "Spot check"
     assert not at.exception
 
 
