@@ -31,6 +31,7 @@ from certirag.eval.retrieval_report import (
     BM25,
     COSINE,
     DENSE,
+    DENSE_RERANKED,
     HYBRID,
     RERANKED,
     FoundPlaces,
@@ -46,7 +47,7 @@ from certirag.eval.sought import (
     sought_in_fixtures,
 )
 from certirag.ports import Index, Progress
-from certirag.retrieve.hybrid import RetrievalOutcome, retrieve
+from certirag.retrieve.hybrid import DECIMALS, RetrievalOutcome, retrieve, search_text
 from certirag.retrieve.relevance import Place, read_text
 from certirag.settings import Settings
 
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RANKED: Final = "ranked.jsonl"
-FORMAT: Final = 1  # of a run
+FORMAT: Final = 2  # of a run
 POOL: Final = 50  # places that are looked at, of passages and of sentences
 _BATCH: Final = 10  # questions searched and written at once
 
@@ -171,9 +172,14 @@ def _searches(
         BM25: index.search_terms(question, limit=POOL),
         DENSE: index.search_vector(vector, limit=POOL),
     }
+    alone = {name: [index.chunk(hit.chunk_id) for hit in own] for name, own in hits.items()}
+    texts = [search_text(chunk) for chunk in alone[DENSE]]
+    scores = np.round(services.reranker.score(question, texts), DECIMALS)
+    order = np.argsort(-scores, kind="stable")
     both = {HYBRID: None, RERANKED: services.reranker}
     return {
-        **{name: [index.chunk(hit.chunk_id) for hit in own] for name, own in hits.items()},
+        **alone,
+        DENSE_RERANKED: [alone[DENSE][at] for at in order],
         **{
             name: retrieve(
                 question, index, services.embedder, reranker, max_chunks=POOL, pool=POOL

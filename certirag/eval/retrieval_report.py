@@ -26,9 +26,10 @@ from certirag.eval.ranking import (
 
 FORMAT: Final = 1  # of the figures
 BM25, DENSE = "BM25 alone", "dense alone"
+DENSE_RERANKED = "dense, reranked"
 HYBRID, RERANKED = "hybrid", "hybrid, reranked"
 COSINE = "cosine of sentences"
-_SYSTEMS: Final = (BM25, DENSE, HYBRID, RERANKED, COSINE)
+_SYSTEMS: Final = (BM25, DENSE, DENSE_RERANKED, HYBRID, RERANKED, COSINE)
 Level = Literal["passages", "sentences"]
 _LEVELS: Final[tuple[Level, ...]] = ("passages", "sentences")
 # marks of a ranking, how much is relevant → a figure in [0, 1]

@@ -71,7 +71,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
         )
         contexts.append(context)
         visited = Visit(context.new_page())
-        visited.page.set_default_timeout(30_000)
+        visited.page.set_default_timeout(90_000)  # beside other tests on two cores
         visited.page.goto(url)
         return visited
 

@@ -9,7 +9,7 @@ import pytest
 
 from certirag.cli.main import main
 from certirag.eval.retrieval import RANKED
-from certirag.eval.retrieval_report import BM25, COSINE, DENSE, HYBRID, RERANKED
+from certirag.eval.retrieval_report import BM25, COSINE, DENSE, DENSE_RERANKED, HYBRID, RERANKED
 from certirag.eval.sought import SoughtQuestion, sought_in_data, sought_in_fixtures
 
 PASSAGES = {
@@ -68,8 +68,16 @@ def test_each_search_is_measured_over_the_same_questions(data, tmp_path, capsys)
         for own in report["figures"]
         if own["part"] == "all rows"
     }
-    assert {system for _, system, _ in means} == {BM25, DENSE, HYBRID, RERANKED, COSINE}
-    for system in (DENSE, HYBRID, RERANKED, COSINE):  # words alone need not find a passage
+    assert {system for _, system, _ in means} == {
+        *(BM25, DENSE, DENSE_RERANKED, HYBRID, RERANKED, COSINE)
+    }
+    for system in (
+        DENSE,
+        DENSE_RERANKED,
+        HYBRID,
+        RERANKED,
+        COSINE,
+    ):  # words alone need not find a passage
         assert means["passages", system, "Recall@5"] == 1.0
     rows = [json.loads(line) for line in (out / RANKED).read_text("utf-8").splitlines()]
     assert all((row["passages"], row["sentences"]) == (1, 1) for row in rows)
