@@ -54,11 +54,14 @@ def corpus(tmp_path_factory) -> Path:
 
 
 @contextmanager
-def _model() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run the slow endpoint; give its process, to be killed or not, and its address."""
+def _model(held: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the slow endpoint; give its process, to be killed or not, and its address.
+
+    After the claim *held* it stays silent.
+    """
     script = Path(__file__).with_name("slow_model.py")
     with subprocess.Popen(
-        [sys.executable, str(script), PAUSE], stdout=subprocess.PIPE, text=True
+        [sys.executable, str(script), PAUSE, str(held)], stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None
@@ -139,7 +142,7 @@ def test_a_recorded_answer_of_twenty_claims_grows(visit, corpus, tmp_path) -> No
 
 def test_a_server_that_dies_leaves_what_was_certified(visit, corpus, tmp_path) -> None:
     """Kill the endpoint half-way: the claims with a badge stay, and a line says what happened."""
-    with _model() as (model, url), _app(corpus, tmp_path, url) as address:
+    with _model(held=8) as (model, url), _app(corpus, tmp_path, url) as address:
         page = visit(address).page
         _ask(page)
         page.locator(GROWING).nth(4).wait_for()

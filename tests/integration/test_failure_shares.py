@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from integration_fixtures import FIXTURES
+from integration_fixtures import FIXTURES, part_of
 
 from certirag.bootstrap import load_policy, make_splitter, make_verifier
 from certirag.eval.failure_kinds import failure_of
@@ -48,8 +48,7 @@ def test_wrong_figures_come_out_as_numeric_drift() -> None:
     """Those of `fixtures/numeric`, in every one of which a figure is not what the text says."""
     rows = [
         LabelledRow(row.get("title", ""), "\n".join(row["evidence"]), row["claim"], False)
-        for row in _lines("numeric/cases")
-        if row["expect"] == "no_match"
+        for row in part_of([r for r in _lines("numeric/cases") if r["expect"] == "no_match"], 3)
     ]
     kinds = Counter(kind for found in _kinds(rows) for kind in found)
     total = sum(kinds.values())
