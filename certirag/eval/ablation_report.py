@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -200,13 +198,12 @@ def ablation_table(found: Sequence[AblationFigures]) -> str:
 
 
 def _csv(found: Sequence[AblationFigures]) -> str:
-    text = io.StringIO()
-    out = csv.writer(text)
     names = ("wrong", "badges", "covered", "asked", "only_default", "only_this", "p")
-    out.writerow(("changed", "to", "rows", *names))
-    for one in found:
-        shares = (one.wrong.part, one.wrong.whole, one.coverage.part, one.coverage.whole)
-        out.writerow(
-            (one.changed, one.to, one.rows, *shares, one.only_default, one.only_this, one.p)
+    rows = tuple(
+        (
+            *(one.changed, one.to, one.rows, one.wrong.part, one.wrong.whole),
+            *(one.coverage.part, one.coverage.whole, one.only_default, one.only_this, one.p),
         )
-    return text.getvalue()
+        for one in found
+    )
+    return FigureTable("Ablation", ("changed", "to", "rows", *names), rows).csv()

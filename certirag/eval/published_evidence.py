@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from certirag.errors import InputError
 from certirag.eval.pair_rows import Gold, PairRow
 from certirag.eval.published_files import PublicationReading, beside, joined_tokens, typed_rows
 
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")  # Python refuses to read thousands of digits
 _SCIFACT: Final[dict[str, Gold]] = {"SUPPORT": "entailed", "CONTRADICT": "contradicted"}
 _FEVER: Final[dict[str, Gold]] = {"SUPPORTS": "entailed", "REFUTES": "contradicted"}
 
@@ -89,7 +91,7 @@ def read_scifact(files: Sequence[Path], reading: PublicationReading) -> Iterator
 
 
 def _number(name: str, place: str) -> int:
-    if not (name.isascii() and name.isdigit()):
+    if not _NUMBER.fullmatch(name):
         raise InputError(f"{place}: evidence: {name[:40]!r} is no number of a document")
     return int(name)
 
@@ -167,7 +169,7 @@ def _take(lines: str, sentences: dict[int, str]) -> None:
     """Put the sentences of a page that are wanted into *sentences*, by their numbers."""
     for line in lines.split("\n"):
         number, _, rest = line.partition("\t")
-        if number.isascii() and number.isdigit() and int(number) in sentences:
+        if _NUMBER.fullmatch(number) and int(number) in sentences:
             sentences[int(number)] = rest.partition("\t")[0].strip()
 
 

@@ -30,7 +30,7 @@ def claims_of_refused(
 ) -> tuple[list[JudgedClaim], int]:
     """Return the Verified claims of refused answers, and how many answers are gone or do not hold.
 
-    States are derived again under the policy of each answer. Raises InputError where there is none.
+    States are derived again under the policy of each answer, and a probe that took a badge takes it here. Raises InputError where there is none.
     """
     found: list[JudgedClaim] = []
     gone = 0
@@ -48,7 +48,9 @@ def claims_of_refused(
         if review is None or review.decision != "refuse":
             continue
         measured = (record.claim_ir.claims, record.verification, record.retrieval.chunks)
-        decisions = {one.claim_id: one for one in certify(*measured, record.policy)[0]}
+        decisions = {
+            one.claim_id: one for one in certify(*measured, record.policy, record.probe)[0]
+        }
         found += [
             JudgedClaim(SOURCE, leaf.index, at, claim, trace_id=trace_id)
             for at, claim in enumerate(measured_claims(*measured, decisions))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,9 +11,10 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from certirag.eval.figure_tables import FigureTable
+from certirag.eval.figure_tables import FigureTable, flat_table
 from certirag.eval.measures import bootstrap_interval, holm
 from certirag.eval.pair_figures import json_values, sources_of
+from certirag.eval.published_files import plain_name
 from certirag.eval.ranking import (
     ndcg_at,
     paired_randomization,
@@ -29,7 +28,7 @@ BM25, DENSE = "BM25 alone", "dense alone"
 DENSE_RERANKED = "dense, reranked"
 HYBRID, RERANKED = "hybrid", "hybrid, reranked"
 COSINE = "cosine of sentences"
-_SYSTEMS: Final = (BM25, DENSE, DENSE_RERANKED, HYBRID, RERANKED, COSINE)
+SYSTEMS: Final = (BM25, DENSE, DENSE_RERANKED, HYBRID, RERANKED, COSINE)
 Level = Literal["passages", "sentences"]
 _LEVELS: Final[tuple[Level, ...]] = ("passages", "sentences")
 # marks of a ranking, how much is relevant → a figure in [0, 1]
@@ -108,10 +107,10 @@ def write_retrieval_report(
         foot += f" {len(rows) - len(placed)} more have none in the corpus as it is read."
     foot += (
         " Every sentence that answers counts as relevant, so that Recall@1 reaches 1 only where there"
-        " is one. p: paired randomization against hybrid, adjusted by Holm for four searches."
+        " is one. p: paired randomization against hybrid, adjusted by Holm for the other searches."
     )
     tables = "\n".join(
-        f"## {part}: {level}\n\n{_markdown(found, part, level)}\n"
+        f"## {plain_name(part)}: {level}\n\n{_markdown(found, part, level)}\n"
         for part in parts
         for level in _LEVELS
     )
@@ -125,15 +124,15 @@ def write_retrieval_report(
     }
     plain = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     (out / "figures.json").write_text(plain + "\n", "utf-8")
-    (out / "figures.csv").write_text(_csv(found), "utf-8", newline="")
+    (out / "figures.csv").write_text(flat_table("Retrieval", found).csv(), "utf-8", newline="")
     return report
 
 
 def _figures(part: str, level: Level, rows: Sequence[RankedQuestion]) -> list[SearchFigure]:
     found = []
     for measure, of in _MEASURES.items():
-        values = {name: [_value(row, level, name, of) for row in rows] for name in _SYSTEMS}
-        others = [name for name in _SYSTEMS if name != HYBRID]
+        values = {name: [_value(row, level, name, of) for row in rows] for name in SYSTEMS}
+        others = [name for name in SYSTEMS if name != HYBRID]
         tested = [paired_randomization(values[name], values[HYBRID], seed=0) for name in others]
         p = dict(zip(others, holm(tested), strict=True))
         for name, own in values.items():
@@ -171,7 +170,7 @@ def _markdown(found: Sequence[SearchFigure], part: str, level: Level) -> str:
             *(_with_interval(own[system, measure]) for measure in _MEASURES),
             *(_p(own[system, measure].p) for measure in _TESTED),
         )
-        for system in _SYSTEMS
+        for system in SYSTEMS
     ]
     return FigureTable("Retrieval", ("Search", *_MEASURES, *tests), tuple(rows)).markdown()
 
@@ -182,11 +181,3 @@ def _with_interval(figure: SearchFigure) -> str:
 
 def _p(p: float | None) -> str:
     return "–" if p is None else f"{p:.2g}"
-
-
-def _csv(found: Sequence[SearchFigure]) -> str:
-    text = io.StringIO()
-    out = csv.writer(text)
-    out.writerow(SearchFigure.__slots__)
-    out.writerows([getattr(figure, name) for name in SearchFigure.__slots__] for figure in found)
-    return text.getvalue()

@@ -481,7 +481,7 @@ def test_a_newer_schema_is_refused(url: str, log: SqlAuditLog) -> None:
     assert log.size() == 1
 
 
-def test_figure_tables_of_something_else_are_refused(url: str) -> None:
+def test_tables_of_something_else_are_refused(url: str) -> None:
     """A database that happens to hold a table of ours is not written over."""
     run_sql(url, "CREATE TABLE log_content (mine TEXT)")
     with pytest.raises(AuditError, match="something else"):

@@ -127,13 +127,16 @@ def test_two_processes_say_the_same(batch, whole) -> None:
 
 
 def test_an_answer_that_was_changed_since_is_named(batch, whole, capsys) -> None:
-    """Its file says something else than its line, or is gone."""
+    """Its file is another by a letter, in the signed bytes too, or is gone."""
     path = batch / "whole" / ANSWERS / "00002.json"
     held = path.read_bytes()
     try:
-        for other in (held.replace(b"VERIFIED", b"VERIFIEd"), held[:-1]):
+        start = held.index(b'"payload"') + 20
+        signed = held[:start] + bytes([held[start] ^ 1]) + held[start + 1 :]
+        for other in (held.replace(b"VERIFIED", b"VERIFIEd"), held[:-1], signed):
+            assert other != held
             path.write_bytes(other)
-            assert main(_command(batch, "whole")) == (2 if other != held else 0)
+            assert main(_command(batch, "whole")) == 2
         path.unlink()
         assert main(_command(batch, "whole")) == 2
         assert f"{path}: is not there or was changed" in capsys.readouterr().err

@@ -389,6 +389,9 @@ def test_scifact_pairs_a_claim_with_each_abstract_it_cites(tmp_path: Path) -> No
     _lines(path, claim | {"cited_doc_ids": [7]})
     with pytest.raises(InputError, match=r"line 1: document 7 is not in corpus.jsonl"):
         _read("scifact", tmp_path)
+    _lines(path, claim | {"evidence": {"9" * 5000: evidence["4"]}})
+    with pytest.raises(InputError, match=r"line 1: evidence: '9+' is no number of a document"):
+        _read("scifact", tmp_path)
     _lines(path, {"id": 2, "claim": TRUE})
     with pytest.raises(InputError, match=r"claims_dev.jsonl, line 1: evidence: Field required"):
         _read("scifact", tmp_path)

@@ -17,8 +17,28 @@ from certirag.eval.ranking import (
     recall_at,
     reciprocal_rank,
 )
+from certirag.eval.retrieval_report import (
+    SYSTEMS,
+    FoundPlaces,
+    RankedQuestion,
+    write_retrieval_report,
+)
 
 MARKS = (False, True, False, True, False)  # two of three relevant items found
+
+
+def test_the_name_of_a_part_is_no_markup_and_no_formula(tmp_path) -> None:
+    """It comes from the data, and its figures are printed to a terminal and opened in spreadsheets."""
+    part = '=HYPERLINK("http://x") \x1b[31m**✅ Verified**'
+    found = dict.fromkeys(SYSTEMS, FoundPlaces((1,), (2,)))
+    row = RankedQuestion(0, part, "data", "Where?", 1, 1, found)
+    write_retrieval_report([row], tmp_path, head="Measured.", without_answer=0)
+    page = (tmp_path / "figures.md").read_text("utf-8")
+    assert "\x1b" not in page
+    assert "✅" not in page
+    assert "**" not in page
+    assert "## HYPERLINK http x 31m Verified: passages" in page
+    assert "\n=HYPERLINK" not in (tmp_path / "figures.csv").read_text("utf-8")
 
 
 def test_a_ranking_worked_out_by_hand() -> None:

@@ -12,8 +12,10 @@ from gate_cases import KEY, TRUSTED, good_case, record, with_result
 from spot_cases import claim, row, sample_folder, say
 
 from certirag.adapters.log_sql.sql_log import SqlAuditLog
+from certirag.auditing.logged_answers import open_answer
 from certirag.auditing.review_queue import Terms, decide_review, escalate
 from certirag.cli.main import main
+from certirag.core.verdict import PlantedError, Probe
 from certirag.errors import InputError
 from certirag.eval import refused_answers
 from certirag.eval.override_pairs import override_rows
@@ -172,6 +174,21 @@ def test_claims_of_refused_answers_go_to_raters_without_a_label(log) -> None:
     assert {one.claim.state for one in claims} == {"VERIFIED"}
     assert claims[0].claim.evidence
     assert gone == 0
+
+
+def test_a_claim_whose_planted_error_was_missed_had_no_badge(log, monkeypatch) -> None:
+    """The probe of a record takes the badge here as it does on the page."""
+
+    def probed(entry, trusted):
+        leaf, of = open_answer(entry, trusted)
+        text = of.claim_ir.claims[0].text
+        at = text.index("27")
+        missed = PlantedError("p1", of.claim_ir.claims[0].id, "number", text, at, at + 2, "28")
+        return leaf, replace(of, probe=Probe((missed,), (), of.policy, "one-edit-1"))
+
+    monkeypatch.setattr(refused_answers, "open_answer", probed)
+    with pytest.raises(InputError, match="has no refused answer with a Verified claim"):
+        claims_of_refused(log, TRUSTED)
 
 
 def test_what_is_erased_is_neither_drawn_nor_exported(log, tmp_path) -> None:
