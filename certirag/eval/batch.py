@@ -270,6 +270,6 @@ def _markdown(report: dict[str, Any]) -> str:
                 "loading included)"
             ),
         ),
-        ("SHA-256 of all that was said", f"`{report['said']}`"),
+        ("SHA-256 of all that was said", report["said"]),
     ]
     return FigureTable("Batch", ("Batch", "Result"), tuple(rows)).markdown() + "\n"
