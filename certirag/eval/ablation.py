@@ -35,6 +35,7 @@ from certirag.eval.gate_counts import counted, decided
 from certirag.eval.pair_rows import PairRow
 from certirag.eval.pairs import begin_run, head_of
 from certirag.eval.resumable import measured_lines
+from certirag.eval.timings import timing, write_timings
 from certirag.eval.variants import (
     DEFAULT,
     SELECTIONS,
@@ -43,6 +44,7 @@ from certirag.eval.variants import (
     policies_of,
     variants_of,
 )
+from certirag.eval.workload import CountingVerifier
 from certirag.ports import Progress
 from certirag.proof.certificate import open_export
 from certirag.render import certify
@@ -101,7 +103,8 @@ def run_ablation(run: AblationRun, settings: Settings, progress: Progress) -> di
     head = head_of(make_verifier(settings.verifier), policies[own])
     if run.every > 1:
         head += f" Every {run.every}th statement and draft alone."
-    return write_ablation_report(rows, chosen, list(policies), run.out, head=head)
+    costs = {name: write_timings(run.out / name)["timings"] for name in rows}
+    return write_ablation_report(rows, chosen, list(policies), run.out, head=head, costs=costs)
 
 
 def _measured(
@@ -124,7 +127,7 @@ def _measured(
             out / "statements.jsonl",
             TypeAdapter(AblatedRow),
             statements,
-            partial(_statements, variant=variant, settings=plain, policies=policies),
+            partial(_statements, variant=variant, settings=plain, policies=policies, out=out),
             partial(progress, f"{variant.name}: statements"),
             batch=_BATCH,
             jobs=run.jobs,
@@ -134,7 +137,7 @@ def _measured(
             out / "drafts.jsonl",
             TypeAdapter(AblatedDraft),
             drafts,
-            partial(_drafts, variant=variant, settings=plain, policies=policies),
+            partial(_drafts, variant=variant, settings=plain, policies=policies, out=out),
             partial(progress, f"{variant.name}: drafts"),
             jobs=run.jobs,
         )
@@ -173,19 +176,26 @@ def _statements(
     variant: Variant,
     settings: Settings,
     policies: Mapping[str, Policy],
+    out: Path,
 ) -> list[AblatedRow]:
     services = scratch_services(settings)
-    verifier = services.verifier if variant.isolated else ShownTheAnswer(services.verifier)
-    labelled = [row.labelled(number) for number, row in units]
-    claims = decided(
-        labelled,
-        verifier,
-        list(policies.values()),
-        services.split,
-        settings,
-        verify=SELECTIONS[variant.selection],
-        raw=variant.raw,
+    verifier = CountingVerifier(
+        services.verifier if variant.isolated else ShownTheAnswer(services.verifier)
     )
+    labelled = [row.labelled(number) for number, row in units]
+    with timing(out, "statements", len(units)) as spent:
+        claims = list(
+            decided(
+                labelled,
+                verifier,
+                list(policies.values()),
+                services.split,
+                settings,
+                verify=SELECTIONS[variant.selection],
+                raw=variant.raw,
+            )
+        )
+        spent.pairs = verifier.pairs
     found = []
     for (number, row), own, each in zip(units, labelled, claims, strict=True):
         counts = [counted(own, under) for under in each]
@@ -210,14 +220,19 @@ def _drafts(
     variant: Variant,
     settings: Settings,
     policies: Mapping[str, Policy],
+    out: Path,
 ) -> list[AblatedDraft]:
     services = scratch_services(settings)
     switched: dict[str, Any] = dict(variant.toggles)
-    toggled = replace(services, settings=replace(settings, **switched))
+    verifier = CountingVerifier(services.verifier)
+    toggled = replace(services, settings=replace(settings, **switched), verifier=verifier)
     found = []
     for number, draft in units:
         index = corpus_index(draft.corpus, settings)
-        answer = verify_draft(draft.text, index, toggled, question=draft.question)
+        before = verifier.pairs
+        with timing(out, "drafts", 1) as spent:
+            answer = verify_draft(draft.text, index, toggled, question=draft.question)
+            spent.pairs = verifier.pairs - before
         record = open_export(answer.export, services.trusted)
         claims, results = record.claim_ir.claims, record.verification
         verified = {

@@ -12,6 +12,8 @@ from certirag.errors import InputError
 from certirag.eval.figure_tables import FigureTable
 from certirag.eval.measures import holm, mcnemar
 from certirag.eval.pair_figures import json_values
+from certirag.eval.pair_plots import FigurePlot, PlotSeries
+from certirag.eval.plot_files import write_plots
 from certirag.eval.systems import Share
 from certirag.eval.variants import DEFAULT, Variant, left_out
 
@@ -81,10 +83,12 @@ def write_ablation_report(
     out: Path,
     *,
     head: str,
+    costs: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Write the table of all *variants* and *policies*, the own one first, and return its figures.
 
-    *rows* are by the name of the variant; those of the default hold counts under each policy.
+    *rows* are by the name of the variant; those of the default hold counts under each policy. *costs*
+    are its timings, which are drawn beside what is right and are no figures.
     """
     found = ablation_figures(rows, variants, policies)
     absent = "\n".join(f"- {line}" for line in _ABSENT)
@@ -95,7 +99,50 @@ def write_ablation_report(
     plain = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     (out / "figures.json").write_text(plain + "\n", "utf-8")
     (out / "figures.csv").write_text(_csv(found), "utf-8", newline="")
+    write_plots(cost_plots(rows, variants, policies[0], costs), out)
     return report
+
+
+def cost_plots(
+    rows: Mapping[str, Sequence[AblatedRow]],
+    variants: Sequence[Variant],
+    policy: str,
+    costs: Mapping[str, Mapping[str, Any]],
+) -> list[FigurePlot]:
+    """Return what is right of the statements against what each variant took for one, where it was timed."""
+    right: list[PlotSeries] = []
+    precise: list[PlotSeries] = []
+    for variant in variants:
+        cost = costs.get(variant.name, {}).get("statements")
+        own = [row for row in rows[variant.name] if not _of_draft(row)]
+        if cost and own:
+            share = Share(sum(_right(row, policy) for row in own), len(own))
+            name = f"{variant.changed}: {variant.to}"
+            right.append(_point(name, cost["ms_per_unit_p50"], share))
+            wrong, _ = _shares(own, policy)
+            if wrong.whole:
+                correct = Share(wrong.whole - wrong.part, wrong.whole)
+                precise.append(_point(name, cost["pairs_per_unit"], correct))
+    return [
+        FigurePlot(
+            "latency",
+            f"Statements decided rightly under {policy} against the time for one",
+            "Median milliseconds a statement, in batches",
+            "Share decided rightly",
+            tuple(right),
+        ),
+        FigurePlot(
+            "pairs",
+            f"Precision of badges under {policy} against the pairs judged for a statement",
+            "Pairs of claim and evidence a statement",
+            "Verified-Claim Precision",
+            tuple(precise),
+        ),
+    ]
+
+
+def _point(name: str, cost: float, share: Share) -> PlotSeries:
+    return PlotSeries(name, (cost,), (share.part / share.whole,), "points", notes=(str(share),))
 
 
 def ablation_figures(
@@ -104,7 +151,7 @@ def ablation_figures(
     """Return the figures of the default, whole and by part, of each variant and of each policy."""
     own, *others = policies
     default = {row.number: row for row in rows[DEFAULT]}
-    drafts = [number for number, row in default.items() if row.source.startswith("drafts")]
+    drafts = [number for number, row in default.items() if _of_draft(row)]
     statements = [number for number in default if number not in set(drafts)]
     found = [
         _default("as it comes", [default[number] for number in default], own),
@@ -131,6 +178,10 @@ def ablation_figures(
     p = holm([one.p or 0.0 for one in changed])
     found += [replace(one, p=adjusted) for one, adjusted in zip(changed, p, strict=True)]
     return found
+
+
+def _of_draft(row: AblatedRow) -> bool:
+    return row.source.startswith("drafts")
 
 
 def _default(to: str, rows: Sequence[AblatedRow], policy: str) -> AblationFigures:

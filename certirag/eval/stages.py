@@ -22,9 +22,17 @@ from certirag.core.claim import Claim
 from certirag.core.policy import Policy
 from certirag.core.text import ChunkSource, EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
 from certirag.core.verdict import SpanScore, VerificationResult
-from certirag.eval.builtin import BuiltinRun, fixture_lines, run_builtin, scratch_services
+from certirag.eval.answer_comparison import COMPARISONS
+from certirag.eval.builtin import (
+    BuiltinRun,
+    fixture_lines,
+    labelled_statements,
+    run_builtin,
+    scratch_services,
+)
 from certirag.eval.builtin_questions import AskedQuestion
 from certirag.eval.cited_cases import corrected_cases
+from certirag.eval.claim_complexity import LEVELS, claim_complexity
 from certirag.eval.figure_tables import FigureTable
 from certirag.eval.gate_counts import trials_of
 from certirag.eval.pair_figures import CALLED, json_values
@@ -38,8 +46,9 @@ from certirag.eval.workload import FIXTURES
 from certirag.ports import Progress
 from certirag.render import certify
 from certirag.settings import Settings
+from certirag.verification.question_answers import question_records
 
-FORMAT: Final = 1  # of a run and its figures
+FORMAT: Final = 2  # of a run and its figures
 PARTS: Final = "parts.jsonl"
 _ABSENT: Final = (
     "Claim splitting: no fixture holds splits made by hand; tests hold single cases.",
@@ -48,6 +57,7 @@ _ABSENT: Final = (
         "Writing by a language model: none ships; `tests/integration/test_strategies.py` measures a "
         "scripted one."
     ),
+    "A learnt comparison of answers: no package carries the weights of one.",
 )
 _ENTAILED: Final = 0.97  # what the figures are told about entailment, so that they decide alone
 
@@ -121,7 +131,7 @@ def run_stages(run: StagesRun, settings: Settings, progress: Progress) -> dict[s
 def _digest() -> str:
     names = ("numeric/cases", "two_part/test", "instructions/test", "citations/policy")
     rows = [list(fixture_lines(FIXTURES / f"{name}.jsonl")) for name in names]
-    return hashlib.sha256(repr(rows).encode()).hexdigest()
+    return hashlib.sha256(repr((rows, list(labelled_statements()))).encode()).hexdigest()
 
 
 def _measure(units: Sequence[tuple[int, str]], settings: Settings) -> list[MeasuredStage]:
@@ -186,11 +196,31 @@ def _citations(settings: Settings) -> Iterator[StageFigure]:
         )
 
 
+def _answers_compared(_: Settings) -> Iterator[StageFigure]:
+    """Compare what statements answer with what their texts answer, without a network."""
+    asked = [
+        (row.label == "entailed", records)
+        for row in labelled_statements()
+        if (records := question_records(row.hypothesis, row.premise, ""))
+    ]
+    for name, agree in COMPARISONS.items():
+        said = [(true, agree(records)) for true, records in asked]
+        for true, what in ((True, "true ones kept"), (False, "untrue ones stopped")):
+            own = [kept == true for label, kept in said if label == true]
+            yield StageFigure(
+                "questions about a claim",
+                "statements of the benchmark",
+                f"{what}, answers compared {name}",
+                Share(sum(own), len(own)),
+            )
+
+
 _MEASURED: Final[dict[str, Callable[[Settings], Iterator[StageFigure]]]] = {
     "questions": _questions_cut,
     "instructions": _instructions,
     "figures": _figures,
     "citations": _citations,
+    "answers": _answers_compared,
 }
 
 
@@ -221,6 +251,12 @@ def _of_the_benchmark(folder: Path, policy: Policy) -> Iterator[StageFigure]:
     badges, wrong, asked, whole = (sum(row.counts[at][n] for row in rows) for n in range(4))
     yield StageFigure("gate", data, "wrong of the badges", Share(wrong, badges))
     yield StageFigure("gate", data, "true ones Verified", Share(whole, asked))
+    for level, meant in LEVELS.items():
+        own = [row for row in rows if claim_complexity(row.hypothesis) == level]
+        badges, wrong, asked, whole = (sum(row.counts[at][n] for row in own) for n in range(4))
+        what = f"complexity {level}, {meant}"
+        yield StageFigure("gate", data, f"{what}: wrong of the badges", Share(wrong, badges))
+        yield StageFigure("gate", data, f"{what}: true ones Verified", Share(whole, asked))
     asked_of = read_lines(folder / "questions.jsonl", TypeAdapter(AskedQuestion))
     for answerable, what in (
         (True, "answerable, called answered"),

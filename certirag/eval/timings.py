@@ -1,4 +1,4 @@
-"""How long a run's measurements took: beside its figures and never in them, for two runs are never equally fast.
+"""What a run's measurements cost: beside its figures and never in them, for two runs are never equally fast.
 
 Each batch adds a line to ``timings.jsonl`` where it is measured, in whichever process; ``timings.json`` sums
 them up. A run that was stopped and gone on with has the lines of both parts.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,12 +27,23 @@ Line = TypeVar("Line")
 
 @dataclass(frozen=True, slots=True)
 class TimedBatch:
-    """*units* of the kind *what*, measured at once in *ms* milliseconds; *first* of its process and run."""
+    """*units* of the kind *what*, measured at once in *ms* milliseconds; *first* of its process and run.
+
+    *pairs* of claim and evidence were judged for them, or nobody counted those.
+    """
 
     what: str
     units: int
     ms: float
     first: bool
+    pairs: int | None = None
+
+
+@dataclass(slots=True)
+class Spent:
+    """What whoever measures a batch counts while it is timed."""
+
+    pairs: int | None = None
 
 
 _BATCH: Final = TypeAdapter(TimedBatch)
@@ -42,25 +54,32 @@ def timed(
     measure: Callable[[Sequence[Unit]], list[Line]], out: Path, what: str
 ) -> Callable[[Sequence[Unit]], list[Line]]:
     """Return *measure*, which also adds a line about its time to the folder *out*; it can be pickled if that can."""
-    return partial(_timed, measure=measure, path=out / _LINES, what=what)
+    return partial(_timed, measure=measure, out=out, what=what)
 
 
 def _timed(
     units: Sequence[Unit],
     measure: Callable[[Sequence[Unit]], list[Line]],
-    path: Path,
+    out: Path,
     what: str,
 ) -> list[Line]:
-    start = time.perf_counter()
-    found = measure(units)
+    with timing(out, what, len(units)):
+        return measure(units)
+
+
+@contextmanager
+def timing(out: Path, what: str, units: int) -> Iterator[Spent]:
+    """Add a line to the folder *out* about the time of the block, which measures so many *units*."""
+    path = out / _LINES
+    spent, start = Spent(), time.perf_counter()
+    yield spent
     took = round((time.perf_counter() - start) * 1_000, 3)
     first = (path, what) not in _BEGUN
     _BEGUN.add((path, what))
-    line = _BATCH.dump_json(TimedBatch(what, len(units), took, first)) + b"\n"
+    line = _BATCH.dump_json(TimedBatch(what, units, took, first, spent.pairs)) + b"\n"
     # One write at the end of the file: other processes add lines to it too.
     with path.open("ab", buffering=0) as file:
         file.write(line)
-    return found
 
 
 def write_timings(out: Path) -> dict[str, Any]:
@@ -68,7 +87,7 @@ def write_timings(out: Path) -> dict[str, Any]:
 
     Of each kind: how many units were timed, and the 50th and 95th percentile of milliseconds a unit, by
     which each unit of a batch took the batch's mean. The first batch of a process also makes its models
-    ready and is left out, unless there is no other.
+    ready and is left out, unless there is no other. Pairs a unit are the mean of all, where they were counted.
     """
     kinds: dict[str, list[TimedBatch]] = {}
     for batch in _batches(out / _LINES):
@@ -94,10 +113,13 @@ def _summed(batches: Sequence[TimedBatch]) -> dict[str, Any]:
     counted = later or batches
     each = np.repeat([own.ms / own.units for own in counted], [own.units for own in counted])
     p50, p95 = np.percentile(each, [50, 95])
+    pairs = [batch.pairs for batch in batches if batch.pairs is not None]
+    asked = {"pairs_per_unit": round(sum(pairs) / sum(own.units for own in batches), 3)}
     return {
         "units": len(each),
         "batches": len(counted),
         "first_batches_left_out": bool(later),
         "ms_per_unit_p50": round(float(p50), 3),
         "ms_per_unit_p95": round(float(p95), 3),
+        **(asked if len(pairs) == len(batches) else {}),
     }

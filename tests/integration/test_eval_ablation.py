@@ -61,6 +61,12 @@ def test_variants_are_measured_apart_and_the_default_is_the_benchmark(home, caps
     assert all(len(json.loads(line)["claims"]) == 1 for line in lines)
     with (out / "figures.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == len(report["figures"])
+    costs = json.loads((out / "claims-raw/timings.json").read_text("utf-8"))["timings"]
+    assert costs["statements"]["units"] <= len(lines)
+    assert costs["statements"]["pairs_per_unit"] > 1
+    assert all(
+        (out / f"{plot}.png").read_bytes()[:4] == b"\x89PNG" for plot in ("latency", "pairs")
+    )
     table = (out / "figures.md").read_bytes()
     (out / "claims-raw/statements.jsonl").write_bytes(b"".join(lines[:5]) + lines[5][:20])
     (out / "toggle-confidence-classification/drafts.jsonl").unlink()

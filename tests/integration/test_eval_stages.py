@@ -64,6 +64,7 @@ def test_stages_are_a_table_and_go_on(tmp_path: Path, monkeypatch, capsys) -> No
         "what is left out of answers",
         "figures",
         "citation correction",
+        "questions about a claim",
         "verifier",
         "gate",
         "answer decision",
@@ -77,9 +78,25 @@ def test_stages_are_a_table_and_go_on(tmp_path: Path, monkeypatch, capsys) -> No
     assert cut["part"] > cut["whole"] / 2
     instructs = by_figure["texts that instruct a model, told"]
     assert instructs["part"] > instructs["whole"] / 2
+    own, f1 = (
+        by_figure[f"true ones kept, answers compared {how}"]["part"]
+        for how in (
+            "by figure, date, name and denial, as the pipeline does",
+            "by token F1 from 0.5",
+        )
+    )
+    assert own > f1
+    asked = [
+        own["share"]["whole"]
+        for own in report["figures"]
+        if own["figure"].startswith("complexity") and "true ones" in own["figure"]
+    ]
+    assert len(asked) == 5
+    gate = by_figure["true ones Verified"]["whole"]
+    assert sum(asked) == gate
     held = {name: (out / name).read_bytes() for name in (PARTS, "figures.md", "figures.json")}
     lines = held[PARTS].splitlines(keepends=True)
-    (out / PARTS).write_bytes(lines[1] + lines[2] + lines[3] + lines[0][:40])
+    (out / PARTS).write_bytes(b"".join(lines[1:]) + lines[0][:40])
     (out / "builtin" / "questions.jsonl").unlink()
     assert main(command) == 0
     assert {name: (out / name).read_bytes() for name in ("figures.md", "figures.json")} == {

@@ -12,7 +12,7 @@ from certirag.bootstrap import load_policy
 from certirag.core.claim import Claim
 from certirag.core.generation import ModelIdentity
 from certirag.errors import InputError
-from certirag.eval.ablation_report import AblatedRow, ablation_figures, ablation_table
+from certirag.eval.ablation_report import AblatedRow, ablation_figures, ablation_table, cost_plots
 from certirag.eval.systems import Share
 from certirag.eval.variants import (
     DEFAULT,
@@ -182,3 +182,25 @@ def test_rows_that_the_default_lacks_are_no_comparison() -> None:
     }
     with pytest.raises(InputError, match="claims-raw: has other rows"):
         ablation_figures(rows, variants, ["strict-1"])
+
+
+def test_what_is_right_is_drawn_against_its_cost() -> None:
+    """A point for each variant that was timed over statements; claims of drafts are not among them."""
+    variants = [own for own in variants_of(Settings(), ()) if own.name in (DEFAULT, "claims-raw")]
+    default = [
+        *(_row(n, true=True, strict_1=n < 3) for n in range(4)),
+        _row(10, true=True, strict_1=True),
+    ]
+    raw = [_row(n, true=n < 2, strict_1=n in {1, 2}) for n in range(4)]
+    timed = {"ms_per_unit_p50": 12.5, "pairs_per_unit": 9.0}
+    costs = {DEFAULT: {"statements": timed}, "claims-raw": {"drafts": timed}}
+    rows = {DEFAULT: default, "claims-raw": raw}
+    latency, pairs = cost_plots(rows, variants, "strict-1", costs)
+    (point,) = latency.series
+    assert (point.x, point.y) == ((12.5,), (0.75,))
+    assert [(own.x, own.y) for own in pairs.series] == [((9.0,), (1.0,))]
+    costs["claims-raw"] = {"statements": timed | {"pairs_per_unit": 3.0}}
+    latency, pairs = cost_plots(rows, variants, "strict-1", costs)
+    # Of the raw ones row 1 and row 3 are right; of the two badges one is wrong.
+    assert [own.y for own in latency.series] == [(0.75,), (0.5,)]
+    assert [(own.x, own.y) for own in pairs.series] == [((9.0,), (1.0,)), ((3.0,), (0.5,))]

@@ -6,7 +6,7 @@ import json
 import pickle
 from pathlib import Path
 
-from certirag.eval.timings import timed, write_timings
+from certirag.eval.timings import timed, timing, write_timings
 
 
 def _twice(units):
@@ -55,3 +55,17 @@ def test_percentiles_are_of_units_and_leave_out_the_first_batch(tmp_path) -> Non
 def test_a_run_that_measured_nothing_has_no_timings(tmp_path) -> None:
     """All rows were there already."""
     assert write_timings(tmp_path)["timings"] == {}
+
+
+def test_pairs_are_a_mean_of_all_batches_or_nothing(tmp_path) -> None:
+    """Twelve pairs for three units; a kind of which one batch was not counted has none."""
+    for units, pairs in ((1, 10), (2, 2)):
+        with timing(tmp_path, "rows", units) as spent:
+            spent.pairs = pairs
+    with timing(tmp_path, "drafts", 1) as spent:
+        spent.pairs = 5
+    with timing(tmp_path, "drafts", 1):
+        pass
+    found = write_timings(tmp_path)["timings"]
+    assert found["rows"]["pairs_per_unit"] == 4.0
+    assert "pairs_per_unit" not in found["drafts"]
