@@ -123,10 +123,10 @@ def _wrong_mark(
     return _mark(*draw.choice(others)), "other document"
 
 
-def corrected_cases(services: Services, settings: Settings) -> tuple[Share, Share]:
-    """Return how many wrong citations are restored, and how many right ones are broken."""
+def corrected_cases(services: Services, settings: Settings, every: int) -> tuple[Share, Share]:
+    """Return how many wrong citations are restored, and right ones broken, of each *every*-th case."""
     corpora = {corpus: tuple(corpus_index(corpus, settings).chunks()) for corpus in DEMO}
-    cases = cited_cases(corpora)
+    cases = cited_cases(corpora)[::every]
     strategy = correction_strategy(settings.correction, services.embedder, services.verifier)
     corrections: list[Correction] = []
     for corpus, chunks in corpora.items():

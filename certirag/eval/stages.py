@@ -82,7 +82,7 @@ class MeasuredStage:
 
 @dataclass(frozen=True, slots=True)
 class StagesRun:
-    """A run into the folder *out*; *every* *every*-th unit of retrieval and of the benchmark."""
+    """A run into the folder *out*; *every* *every*-th unit of each set of data."""
 
     out: Path
     every: int = 1
@@ -113,7 +113,7 @@ def run_stages(run: StagesRun, settings: Settings, progress: Progress) -> dict[s
         run.out / PARTS,
         TypeAdapter(MeasuredStage),
         list(enumerate(_MEASURED)),
-        partial(_measure, settings=settings),
+        partial(_measure, settings=settings, every=run.every),
         partial(progress, "Measuring parts"),
         jobs=min(run.jobs, len(_MEASURED)),
     )
@@ -134,21 +134,25 @@ def _digest() -> str:
     return hashlib.sha256(repr((rows, list(labelled_statements()))).encode()).hexdigest()
 
 
-def _measure(units: Sequence[tuple[int, str]], settings: Settings) -> list[MeasuredStage]:
-    return [MeasuredStage(number, tuple(_MEASURED[name](settings))) for number, name in units]
+def _measure(
+    units: Sequence[tuple[int, str]], settings: Settings, every: int
+) -> list[MeasuredStage]:
+    return [
+        MeasuredStage(number, tuple(_MEASURED[name](settings, every))) for number, name in units
+    ]
 
 
-def _questions_cut(settings: Settings) -> Iterator[StageFigure]:
+def _questions_cut(settings: Settings, every: int) -> Iterator[StageFigure]:
     reader = scratch_services(settings).reader
-    rows = list(fixture_lines(FIXTURES / "two_part" / "test.jsonl"))
+    rows = list(fixture_lines(FIXTURES / "two_part" / "test.jsonl"))[::every]
     for two, what in ((True, "two questions cut as by hand"), (False, "one question left whole")):
         own = [row for row in rows if (len(row["parts"]) > 1) == two]
         right = sum(list(reader.parts(row["question"])) == row["parts"] for row in own)
         yield StageFigure("question", "fixtures/two_part", what, Share(right, len(own)))
 
 
-def _instructions(settings: Settings) -> Iterator[StageFigure]:
-    rows = list(fixture_lines(FIXTURES / "instructions" / "test.jsonl"))
+def _instructions(settings: Settings, every: int) -> Iterator[StageFigure]:
+    rows = list(fixture_lines(FIXTURES / "instructions" / "test.jsonl"))[::every]
     told = scratch_services(settings).reader.instructs([row["text"] for row in rows])
     for label, what in ((1, "texts that instruct a model, told"), (0, "other texts, called so")):
         own = [mark for mark, row in zip(told, rows, strict=True) if row["label"] == label]
@@ -156,10 +160,10 @@ def _instructions(settings: Settings) -> Iterator[StageFigure]:
         yield StageFigure("what is left out of answers", "fixtures/instructions", what, share)
 
 
-def _figures(settings: Settings) -> Iterator[StageFigure]:
+def _figures(settings: Settings, every: int) -> Iterator[StageFigure]:
     """Ask the gate's rule about figures alone: everything else of each case is in order."""
     policy = load_policy(settings.policy)
-    rows = list(fixture_lines(FIXTURES / "numeric" / "cases.jsonl"))
+    rows = list(fixture_lines(FIXTURES / "numeric" / "cases.jsonl"))[::every]
     passed = [_numbers_pass(row, policy) for row in rows]
     for wrong, what in ((False, "right figures passed"), (True, "wrong figures passed")):
         own = [
@@ -188,19 +192,27 @@ def _numbers_pass(row: dict[str, Any], policy: Policy) -> bool:
     return any(one.rule == "numbers" and one.passed is True for one in decision.findings)
 
 
-def _citations(settings: Settings) -> Iterator[StageFigure]:
-    restored, broken = corrected_cases(scratch_services(settings), settings)
-    for what, share in (("wrong ones restored", restored), ("right ones broken", broken)):
+def _citations(settings: Settings, every: int) -> Iterator[StageFigure]:
+    restored, broken = corrected_cases(scratch_services(settings), settings, every)
+    total = restored.whole + broken.whole
+    # Mean question-level attribution (CiteFix, Maheshwari et al. 2025), where each claim is asked alone.
+    after = Share(restored.part + broken.whole - broken.part, total)
+    for what, share in (
+        ("wrong ones restored", restored),
+        ("right ones broken", broken),
+        ("right ones of all, before", Share(broken.whole, total)),
+        ("right ones of all, after", after),
+    ):
         yield StageFigure(
             "citation correction", "fixtures/citations, 3 in 10 made wrong", what, share
         )
 
 
-def _answers_compared(_: Settings) -> Iterator[StageFigure]:
+def _answers_compared(_: Settings, every: int) -> Iterator[StageFigure]:
     """Compare what statements answer with what their texts answer, without a network."""
     asked = [
         (row.label == "entailed", records)
-        for row in labelled_statements()
+        for row in list(labelled_statements())[::every]
         if (records := question_records(row.hypothesis, row.premise, ""))
     ]
     for name, agree in COMPARISONS.items():
@@ -215,7 +227,7 @@ def _answers_compared(_: Settings) -> Iterator[StageFigure]:
             )
 
 
-_MEASURED: Final[dict[str, Callable[[Settings], Iterator[StageFigure]]]] = {
+_MEASURED: Final[dict[str, Callable[[Settings, int], Iterator[StageFigure]]]] = {
     "questions": _questions_cut,
     "instructions": _instructions,
     "figures": _figures,
@@ -270,7 +282,7 @@ def _of_the_benchmark(folder: Path, policy: Policy) -> Iterator[StageFigure]:
 
 def _report(found: Sequence[StageFigure], out: Path, head: str, every: int) -> dict[str, Any]:
     if every > 1:
-        head += f" Of retrieval and the benchmark every {every}th unit alone."
+        head += f" Of each part every {every}th unit alone."
     rows = [(one.stage, one.data, one.figure, str(one.share)) for one in found]
     head_row = ("Stage", "Data", "Figure", "Result (95 %)")
     absent = "\n".join(f"- {line}" for line in _ABSENT)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from axe import violations
 from browser_server import ROOT, serve, stop
+from integration_fixtures import WHOLE
 from measured_runs import write_run
 from playwright.sync_api import Page, expect
 
@@ -201,7 +202,8 @@ def _read(page: Page, axe: str, name: str, scheme: str) -> list[str]:
     """Return what is broken on the page as it stands: by axe, and where it is zoomed in."""
     _open_all(page)
     broken = []
-    for width, height in WIDTHS:
+    again = _again(scheme)
+    for width, height in WIDTHS[:1] if again else WIDTHS:
         _resize(page, width, height)
         found = violations(page, axe)
         criteria = [v for v in found if v.wcag]
@@ -210,13 +212,18 @@ def _read(page: Page, axe: str, name: str, scheme: str) -> list[str]:
         row = f"{name:26} {scheme:6} {width:5} {len(criteria):4}   {said}"
         print(row)  # noqa: T201  # the table is for whoever looks at it
         broken += [f"{name}, {width} px: {v.rule}: {v.target}: {v.why}" for v in criteria]
-    for width, height in ZOOMED:
+    for width, height in () if again else ZOOMED:
         _resize(page, width, height)
         if page.evaluate(SIDEWAYS) > width:
             broken.append(f"{name} is wider than {width} px")
         broken += [f"{name}, {width} px: no key scrolls {box}" for box in page.evaluate(UNREACHED)]
     _resize(page, *WIDTHS[0])
     return broken
+
+
+def _again(scheme: str) -> bool:
+    """Say whether a page is looked at again for its colours alone, unless CERTIRAG_WHOLE=1 asks for all."""
+    return scheme == "dark" and not WHOLE
 
 
 def _resize(page: Page, width: int, height: int) -> None:
@@ -242,6 +249,8 @@ def test_no_page_breaks_a_criterion(visit, app, axe, scheme) -> None:
     for name in _stations(page):
         page.wait_for_timeout(300)
         broken += _read(page, axe, name, scheme)
+        if name == "Document" and _again(scheme):
+            break
     assert broken == []
 
 

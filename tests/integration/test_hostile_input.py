@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from integration_fixtures import Bench
+from integration_fixtures import Bench, part_of
 
 from certirag.answers.pipeline import MAX_DRAFT, answer_question, verify_draft
 from certirag.errors import InputError
 from certirag.render import Mode, present
 
 STRINGS = Path(__file__).resolve().parents[2] / "fixtures" / "attacks" / "strings.jsonl"
-ATTACKS = [json.loads(line) for line in STRINGS.read_text("utf-8").splitlines()]
+ATTACKS = part_of([json.loads(line) for line in STRINGS.read_text("utf-8").splitlines()], 3)
 HONEST = "Full-time employees receive 27 days of annual leave per calendar year."
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import log_cases as cases
 import pytest
+from integration_fixtures import WHOLE
 from postgres import Server, running_server
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -23,7 +24,7 @@ from certirag.auditing.verify_log import verify_log
 from certirag.core.text import sha256_hex
 from certirag.ports import LogEntry
 
-RUNS = 200
+RUNS = 200 if WHOLE else 60
 RUNS_A_LOG = 20
 CRASHES = 6
 # Seconds until a writer is killed: shortest, longest.
