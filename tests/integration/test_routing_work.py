@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from integration_fixtures import Bench, drafts
+from integration_fixtures import WHOLE, Bench, drafts
 
 from certirag.claims.compile import claims_from_draft
 from certirag.core.selector import with_selectors
@@ -40,7 +40,8 @@ def test_routing_saves_work_and_costs_no_error(
     counts = {"routed": [0, 0], "closest": [0, 0]}
     depths: dict[str, int] = {}
     saved = []
-    for draft in drafts()[::3]:
+    asked = drafts()[:: 3 if WHOLE else 9]
+    for draft in asked:
         chunks = bench.index(draft["corpus"]).chunks()
         ir = claims_from_draft("", draft["text"], services.split, max_claims=settings.max_claims)
         candidates = choose_candidates(
@@ -66,6 +67,7 @@ def test_routing_saves_work_and_costs_no_error(
     with capsys.disabled():
         print(f"\nclaims by depth: {depths}; pairs asked, badges: {counts}; saved {share:.1%}")
     # One true claim: "… may perhaps delay …" for "may delay", of which the closest look asks how sure.
-    assert [(name, more) for name, more in saved if more] == [("finance-08", {"c6"})]
+    known = [("finance-08", {"c6"})] if any(draft["id"] == "finance-08" for draft in asked) else []
+    assert [(name, more) for name, more in saved if more] == known
     assert counts["routed"][0] <= counts["closest"][0]
     assert counts["routed"][1] > 0

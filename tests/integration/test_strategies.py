@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 from draft_writer import DraftWriter, Written, written_errors, wrote
 from fake_language_model import prompt_text
-from integration_fixtures import Bench, drafts
+from integration_fixtures import Bench, drafts, part_of
 from planted_counts import checkable, verified_ids
 from remembered import remembering_services
 
@@ -25,6 +25,7 @@ from certirag.core.generation import Strategy
 pytestmark = pytest.mark.slow
 
 STRATEGIES: tuple[Strategy, ...] = settings.STRATEGIES
+DRAFTS = part_of(drafts(), 4)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def written(remembering: Bench) -> Callable[[Strategy | None], tuple[Written, ..
 
     @cache
     def by(strategy: Strategy | None) -> tuple[Written, ...]:
-        return tuple(wrote(remembering, draft, strategy) for draft in drafts())
+        return tuple(wrote(remembering, draft, strategy) for draft in DRAFTS)
 
     return by
 
@@ -86,7 +87,7 @@ def test_no_planted_error_is_verified(written, strategy: Strategy) -> None:
     assert row.errors_verified == 0
     assert row.untouched_verified > 0
     if strategy != "interleaved":  # which leaves out at once what its sentence does not bear out
-        assert row.errors > 80
+        assert row.errors > 0.7 * sum(len(draft["errors"]) for draft in DRAFTS)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -123,7 +124,7 @@ def test_an_extractive_answer_names_no_generator(written) -> None:
         assert not [error for error in long if error.casefold() in texts]
 
 
-@pytest.mark.parametrize("draft", drafts()[::6], ids=lambda draft: draft["id"])
+@pytest.mark.parametrize("draft", part_of(drafts()[::6], 3), ids=lambda draft: draft["id"])
 def test_one_altered_quote_refuses_the_whole_answer(bench: Bench, draft: dict) -> None:
     """No claim of it is shown, and the record says why."""
     model = DraftWriter(draft, "strict-quote", bench.services.split, alter=True)

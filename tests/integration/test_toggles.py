@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from draft_writer import DraftWriter, written_errors, wrote
 from fake_language_model import FakeLanguageModel, prompt_text
-from integration_fixtures import FIXTURES, Bench, drafts
+from integration_fixtures import FIXTURES, Bench, drafts, part_of
 from planted_counts import checkable, touched_errors, verified_ids
 from remembered import remembering_services
 
@@ -53,6 +53,7 @@ RUNS: dict[str, dict[str, bool]] = {
 }
 # The whole set runs under these; each other runs a third of the drafts that have planted errors,
 # another third than the one before, so that each draft is tried with some toggles switched over.
+DRAFTS = part_of(drafts(), 3)
 WHOLE = ("as it comes", "all on")
 _ALL = re.MULTILINE | re.DOTALL
 OFF_TOPIC = "The quarterly swimming gala of Lake Ontario awards platinum kayaks to penguins."
@@ -101,7 +102,7 @@ def records(remembering: Bench) -> Records:
     def of(run: str) -> tuple[Checked, ...]:
         bench = toggled(remembering, RUNS[run])
         first = list(RUNS).index(run) % 3
-        given = drafts() if run in WHOLE else [d for d in drafts() if d["errors"]][first::3]
+        given = DRAFTS if run in WHOLE else [d for d in DRAFTS if d["errors"]][first::3]
         return tuple(verified(bench, draft) for draft in given)
 
     return of
@@ -249,7 +250,7 @@ class Asked:
 def test_retrieval_searches_again_for_what_found_no_evidence_alone(remembering: Bench) -> None:
     """UNSUPPORTED and NEI, twice at most each; a claim that is supported or opposed, never."""
     searched: Counter[str] = Counter()
-    for draft in drafts()[::4]:
+    for draft in part_of(drafts()[::4], 3):
         queries = {}
         for on in (False, True):
             index = Asked(remembering.index(draft["corpus"]))
