@@ -11,6 +11,7 @@ import pytest
 from browser_server import serve, stop
 from builders import FACTS, Statement, answer_export, hostile_record
 from gate_cases import POLICY, TRUSTED, export
+from integration_fixtures import part_of
 from playwright.sync_api import Page, expect
 from report_reading import read_pdf, read_word, whole_lines
 
@@ -222,7 +223,7 @@ def test_switching_the_mode_draws_the_same_record(visit, plain) -> None:
         expect(page.get_by_text("Trace " + "a" * 32)).to_have_count(1)
 
 
-@pytest.mark.parametrize("mode", ["strict", "mixed", "debug"])
+@pytest.mark.parametrize("mode", part_of(["strict", "mixed", "debug"], 2))
 @pytest.mark.parametrize("served", ["plain", "hostile"])
 def test_a_narrow_page_does_not_scroll_sideways(visit, request, served, mode) -> None:
     """At 390 px nothing is wider than the page, and the drawer fits."""

@@ -10,6 +10,7 @@ import pytest
 from browser_server import serve, stop
 from builders import FACTS, Statement, disputed_record, draft_record, hostile_strings
 from gate_cases import POLICY, TRUSTED, export
+from integration_fixtures import part_of
 from playwright.sync_api import Locator, Page, expect
 from test_drawn_answer import CHIP, LIVE, RENDERED, SCRIPT
 
@@ -104,7 +105,7 @@ def test_the_drawer_sets_both_sides_beside_each_other(visit, disputed, width, he
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 1000), (390, 844)])
-@pytest.mark.parametrize("mode", ["strict", "debug"])
+@pytest.mark.parametrize("mode", part_of(["debug", "strict"], 2))
 def test_hostile_drafts_beside_each_other_are_inert(visit, hostile, width, height, mode) -> None:
     """Nothing in them is live or asks for anything; every badge is one of their own records'."""
     visited = visit(f"{hostile}/?mode={mode}", width=width, height=height)

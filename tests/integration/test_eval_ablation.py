@@ -25,13 +25,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_variants_are_measured_apart_and_the_default_is_the_benchmark(home, capsys) -> None:
     """The same badges as `certirag eval builtin`; a stopped variant goes on to the same table."""
     out, builtin = home / "run", home / "builtin"
-    command = ["eval", "ablation", "--out", str(out), "--every", "100"]
+    command = ["eval", "ablation", "--out", str(out), "--every", "200"]
     command += [part for name in ONLY for part in ("--only", name)]
     assert main([*command, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     by_name = {(own["changed"], own["to"]): own for own in report["figures"]}
     default = by_name["nothing", "as it comes"]
-    assert main(["eval", "builtin", "--out", str(builtin), "--every", "100"]) == 0
+    assert main(["eval", "builtin", "--out", str(builtin), "--every", "200"]) == 0
     rows = [json.loads(line) for line in (builtin / ROWS).read_text("utf-8").splitlines()]
     states = {
         row["number"]: [[claim["text"], claim["state"]] for claim in row["claims"]] for row in rows

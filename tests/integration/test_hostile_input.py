@@ -13,7 +13,7 @@ from certirag.errors import InputError
 from certirag.render import Mode, present
 
 STRINGS = Path(__file__).resolve().parents[2] / "fixtures" / "attacks" / "strings.jsonl"
-ATTACKS = part_of([json.loads(line) for line in STRINGS.read_text("utf-8").splitlines()], 3)
+ATTACKS = part_of([json.loads(line) for line in STRINGS.read_text("utf-8").splitlines()], 6)
 HONEST = "Full-time employees receive 27 days of annual leave per calendar year."
 
 
