@@ -183,7 +183,7 @@ class Story:
 
     def _clicked(self, button: str) -> Download:
         self._page.locator(AT_REST).wait_for()
-        with self._page.expect_download(timeout=20_000) as taken:
+        with self._page.expect_download(timeout=45_000) as taken:
             self._page.get_by_role("button", name=button).click()
         return taken.value
 

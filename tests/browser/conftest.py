@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+PATIENCE = 90_000  # milliseconds, beside other tests on two cores
+expect.set_options(timeout=PATIENCE)
 CHROMIUM = os.environ.get("CERTIRAG_CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = [
     "--no-sandbox",
@@ -71,7 +73,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
         )
         contexts.append(context)
         visited = Visit(context.new_page())
-        visited.page.set_default_timeout(90_000)  # beside other tests on two cores
+        visited.page.set_default_timeout(PATIENCE)
         visited.page.goto(url)
         return visited
 
