@@ -175,7 +175,7 @@ def test_hostile_drawers_are_inert(visit, hostile) -> None:
     visited = visit(f"{hostile}/?mode=debug")
     page = visited.page
     _settled(page)
-    for number in range(0, page.locator(CHIP).count(), 9):
+    for number in part_of(range(0, page.locator(CHIP).count(), 9), 3):
         page.locator(CHIP).nth(number).click()
         dialog = page.get_by_role("dialog")
         dialog.wait_for()

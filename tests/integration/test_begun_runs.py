@@ -17,7 +17,7 @@ from certirag.eval.kept_runs import kept_runs, read_run
 from certirag.eval.opened_rows import open_rows
 
 NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
-ROWS = 400  # some batches, so that there is a middle to stop in
+ROWS = 250  # some batches, so that there is a middle to stop in
 
 
 def _pairs(rows: int) -> bytes:

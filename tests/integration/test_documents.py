@@ -40,8 +40,8 @@ FLOORS = {
     "documents_eighth": (4, 32),
 }
 EVERY = 4
-# The same of every fourth document, without it.
-OF_A_PART = {"documents_late": (2, 15), "documents_eighth": (2, 8)}
+# The same of every fourth document of the last set, without it.
+OF_A_PART = {"documents_eighth": (2, 8)}
 
 # Of 60 questions (of every sixth) at least so many begin with their sentence; of the 30 others at most so
 # many answer.

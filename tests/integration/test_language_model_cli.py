@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from integration_fixtures import FIXTURES
+from integration_fixtures import FIXTURES, part_of
 from llm_server import END, endpoint, event, reply, spoken, stream
 
 from certirag.proof.certificate import AnswerRecord, open_export
@@ -226,21 +226,22 @@ def test_without_a_server_the_documents_are_quoted(home: Path) -> None:
     assert "check CERTIRAG_LLM_URL" in told[0]
 
 
-@pytest.mark.parametrize(
-    ("answer", "end"),
-    [
-        (lambda _c, handler: reply(handler, 401, {"error": {"message": KEY}}), "rejected"),
-        (lambda _c, _h: spoken('{"claims": 7}'), "wrong_schema"),
-        (lambda _c, _h: spoken("I would rather not."), "malformed"),
-        (lambda _c, _h: END, "empty"),
-        (lambda _c, _h: spoken(claims(f"The key is {KEY}.")), None),
-    ],
-    ids=["key refused", "another schema", "prose", "nothing", "the key said back"],
-)
-def test_for_an_unusable_answer_the_documents_are_quoted(
-    home: Path, answer: Answer, end: str | None
-) -> None:
+UNUSABLE: dict[str, tuple[Answer, str | None]] = {
+    "key refused": (
+        lambda _c, handler: reply(handler, 401, {"error": {"message": KEY}}),
+        "rejected",
+    ),
+    "another schema": (lambda _c, _h: spoken('{"claims": 7}'), "wrong_schema"),
+    "prose": (lambda _c, _h: spoken("I would rather not."), "malformed"),
+    "nothing": (lambda _c, _h: END, "empty"),
+    "the key said back": (lambda _c, _h: spoken(claims(f"The key is {KEY}.")), None),
+}
+
+
+@pytest.mark.parametrize("what", part_of(list(UNUSABLE), 2))
+def test_for_an_unusable_answer_the_documents_are_quoted(home: Path, what: str) -> None:
     """Nothing of it is shown, its name is, and the key is nowhere even where it is said back."""
+    answer, end = UNUSABLE[what]
     with endpoint(answer) as played:
         done, record = ask(home, played.url)
     quoted_instead(done.stdout, record)
