@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from integration_fixtures import Bench, questions
+from integration_fixtures import Bench, part_of, questions
 
 from certirag.answers.pipeline import answer_question
 from certirag.render import Mode, present
+
+QUESTIONS = part_of(questions(), 3)
 
 
 def _holds(text: str, strings: list[str]) -> bool:
@@ -19,7 +21,7 @@ def _holds(text: str, strings: list[str]) -> bool:
 def shown(bench: Bench) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Answer every question once; keep how it was decided and its Verified claims."""
     found = {}
-    for question in questions():
+    for question in QUESTIONS:
         answer = answer_question(
             question["question"], bench.index(question["corpus"]), bench.services
         )
@@ -33,7 +35,7 @@ def shown(bench: Bench) -> dict[str, tuple[str, tuple[str, ...]]]:
     return found
 
 
-@pytest.mark.parametrize("question", questions(), ids=lambda question: question["id"])
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
 def test_nothing_forbidden_is_verified(question: dict, shown: dict) -> None:
     """Superseded, conflicting and unsupported statements never get the badge."""
     _, texts = shown[question["id"]]
@@ -45,7 +47,7 @@ def test_nothing_forbidden_is_verified(question: dict, shown: dict) -> None:
 
 def test_most_required_claims_are_verified(shown: dict, capsys: pytest.CaptureFixture[str]) -> None:
     """Of the statements that an answer must hold, at least three in four are Verified."""
-    wanted = [(q["id"], strings) for q in questions() for strings in q["must_verify"]]
+    wanted = [(q["id"], strings) for q in QUESTIONS for strings in q["must_verify"]]
     missed = [
         (name, strings)
         for name, strings in wanted
@@ -62,7 +64,7 @@ def test_most_unanswerable_questions_are_refused(
     shown: dict, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where the corpus holds no answer, the answer is refused more often than not."""
-    unanswerable = [q["id"] for q in questions() if not q["answerable"]]
+    unanswerable = [q["id"] for q in QUESTIONS if not q["answerable"]]
     refused = [n for n in unanswerable if shown[n][0] in {"REJECT", "RELATED_ONLY"}]
     with capsys.disabled():
         print(f"\nunanswerable questions refused: {len(refused)} of {len(unanswerable)}")
