@@ -264,8 +264,10 @@ def _of_the_benchmark(folder: Path, policy: Policy) -> Iterator[StageFigure]:
     yield StageFigure("gate", data, "wrong of the badges", Share(wrong, badges))
     yield StageFigure("gate", data, "true ones Verified", Share(whole, asked))
     for level, meant in LEVELS.items():
-        own = [row for row in rows if claim_complexity(row.hypothesis) == level]
-        badges, wrong, asked, whole = (sum(row.counts[at][n] for row in own) for n in range(4))
+        level_rows = [row for row in rows if claim_complexity(row.hypothesis) == level]
+        badges, wrong, asked, whole = (
+            sum(row.counts[at][n] for row in level_rows) for n in range(4)
+        )
         what = f"complexity {level}, {meant}"
         yield StageFigure("gate", data, f"{what}: wrong of the badges", Share(wrong, badges))
         yield StageFigure("gate", data, f"{what}: true ones Verified", Share(whole, asked))
