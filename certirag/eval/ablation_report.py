@@ -12,7 +12,7 @@ from certirag.errors import InputError
 from certirag.eval.figure_tables import FigureTable
 from certirag.eval.measures import holm, mcnemar
 from certirag.eval.pair_figures import json_values
-from certirag.eval.pair_plots import FigurePlot, PlotSeries
+from certirag.eval.pair_plots import FigurePlot, PlotSeries, legend_name
 from certirag.eval.plot_files import write_plots
 from certirag.eval.systems import Share
 from certirag.eval.variants import DEFAULT, Variant, left_out
@@ -120,7 +120,7 @@ def cost_plots(
             name = f"{variant.changed}: {variant.to}"
             right.append(_point(name, cost["ms_per_unit_p50"], share))
             wrong, _ = _shares(own, policy)
-            if wrong.whole:
+            if wrong.whole and "pairs_per_unit" in cost:
                 correct = Share(wrong.whole - wrong.part, wrong.whole)
                 precise.append(_point(name, cost["pairs_per_unit"], correct))
     return [
@@ -142,7 +142,8 @@ def cost_plots(
 
 
 def _point(name: str, cost: float, share: Share) -> PlotSeries:
-    return PlotSeries(name, (cost,), (share.part / share.whole,), "points", notes=(str(share),))
+    at = (share.part / share.whole,)
+    return PlotSeries(legend_name(name), (cost,), at, "points", notes=(str(share),))
 
 
 def ablation_figures(

@@ -98,8 +98,8 @@ def plots_of(
     ]
 
 
-def _named(name: str, rows: int | None = None) -> str:
-    """Return the name of a source, which is anybody's, for a legend."""
+def legend_name(name: str, rows: int | None = None) -> str:
+    """Return *name*, which may be anybody's, for a legend, with the number of its *rows*."""
     text = shortened(" ".join(visible(name).split()), _NAME) or "no name"
     return text if rows is None else f"{text} ({rows})"
 
@@ -131,7 +131,7 @@ def _curve(own: GateFigures) -> PlotSeries:
         if precision is not None and coverage is not None
     ]
     return PlotSeries(
-        _named(own.source, own.rows),
+        legend_name(own.source, own.rows),
         tuple(coverage for _, _, coverage, _ in found),
         tuple(precision for _, precision, _, _ in found),
         "line",
@@ -221,7 +221,7 @@ def _precision_by_source(gate: Sequence[GateFigures]) -> FigurePlot:
             ),
         ),
         x_range=(0.0, 1.02),
-        places=tuple(_named(own.source, own.badges) for own in found),
+        places=tuple(legend_name(own.source, own.badges) for own in found),
     )
 
 

@@ -12,8 +12,9 @@ from certirag.bootstrap import load_policy
 from certirag.cli.main import main
 from certirag.eval.builtin import fixture_lines
 from certirag.eval.cited_cases import cited_cases
-from certirag.eval.stages import PARTS, _numbers_pass
+from certirag.eval.stages import PARTS, _instructions, _numbers_pass, _questions_cut
 from certirag.eval.workload import FIXTURES
+from certirag.settings import Settings
 
 EVERY = 150
 
@@ -47,6 +48,18 @@ def test_three_citations_in_ten_are_wrong_and_the_same_each_time(bench: Bench) -
     for case in cases:
         assert case.is_right(case.citation, corpora[case.corpus]) is (not case.wrong), case.claim.id
     assert cases == cited_cases(corpora)
+
+
+def test_most_questions_and_instructions_are_told() -> None:
+    """Over all of their rows, by the small network."""
+    settings = Settings(verifier="embedded", reader="embedded")
+    found = {
+        own.figure: own.share
+        for stage in (_questions_cut, _instructions)
+        for own in stage(settings, 1)
+    }
+    for figure in ("two questions cut as by hand", "texts that instruct a model, told"):
+        assert found[figure].part > found[figure].whole / 2
 
 
 @pytest.mark.slow

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from integration_fixtures import WHOLE, Bench, drafts
 
 from certirag.claims.compile import claims_from_draft
 from certirag.core.selector import with_selectors
-from certirag.ports import Judgement, Pair, Verifier
+from certirag.eval.workload import CountingVerifier
 from certirag.render import certify
 from certirag.verification.candidates import choose_candidates
 from certirag.verification.depth import verify_at_depths
 from certirag.verification.routing import UNROUTED, route_claims
 
 pytestmark = pytest.mark.slow
-
-
-class CountingVerifier:
-    """Hands everything to *inner*, and counts the pairs."""
-
-    def __init__(self, inner: Verifier) -> None:
-        self._inner = inner
-        self.identity = inner.identity
-        self.pairs = 0
-
-    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
-        self.pairs += len(pairs)
-        return self._inner.judge(pairs)
 
 
 def test_routing_saves_work_and_costs_no_error(

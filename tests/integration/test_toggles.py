@@ -51,9 +51,9 @@ RUNS: dict[str, dict[str, bool]] = {
     "all off": dict.fromkeys(DEFAULTS, False),
     "all on": dict.fromkeys(DEFAULTS, True),
 }
-# The whole set runs under these; each other runs a third of the drafts that have planted errors,
-# another third than the one before, so that each draft is tried with some toggles switched over.
 DRAFTS = part_of(drafts(), 3)
+# All of them run under these; each other runs a third of the drafts that have planted errors,
+# another third than the one before, so that each draft is tried with some toggles switched over.
 WHOLE = ("as it comes", "all on")
 _ALL = re.MULTILINE | re.DOTALL
 OFF_TOPIC = "The quarterly swimming gala of Lake Ontario awards platinum kayaks to penguins."

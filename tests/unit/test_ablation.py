@@ -201,6 +201,8 @@ def test_what_is_right_is_drawn_against_its_cost() -> None:
     assert [(own.x, own.y) for own in pairs.series] == [((9.0,), (1.0,))]
     costs["claims-raw"] = {"statements": timed | {"pairs_per_unit": 3.0}}
     latency, pairs = cost_plots(rows, variants, "strict-1", costs)
+    del costs[DEFAULT]["statements"]["pairs_per_unit"]  # counted by nobody
+    assert len(cost_plots(rows, variants, "strict-1", costs)[1].series) == 1
     # Of the raw ones row 1 and row 3 are right; of the two badges one is wrong.
     assert [own.y for own in latency.series] == [(0.75,), (0.5,)]
     assert [(own.x, own.y) for own in pairs.series] == [((9.0,), (1.0,)), ((3.0,), (0.5,))]
