@@ -192,7 +192,7 @@ def test_what_is_right_is_drawn_against_its_cost() -> None:
         _row(10, true=True, strict_1=True),
     ]
     raw = [_row(n, true=n < 2, strict_1=n in {1, 2}) for n in range(4)]
-    timed = {"ms_per_unit_p50": 12.5, "pairs_per_unit": 9.0}
+    timed = {"ms_per_unit_p50": 12.5, "pairs_per_unit": 9.0, "first_batches_left_out": True}
     costs = {DEFAULT: {"statements": timed}, "claims-raw": {"drafts": timed}}
     rows = {DEFAULT: default, "claims-raw": raw}
     latency, pairs = cost_plots(rows, variants, "strict-1", costs)
@@ -201,8 +201,10 @@ def test_what_is_right_is_drawn_against_its_cost() -> None:
     assert [(own.x, own.y) for own in pairs.series] == [((9.0,), (1.0,))]
     costs["claims-raw"] = {"statements": timed | {"pairs_per_unit": 3.0}}
     latency, pairs = cost_plots(rows, variants, "strict-1", costs)
-    del costs[DEFAULT]["statements"]["pairs_per_unit"]  # counted by nobody
-    assert len(cost_plots(rows, variants, "strict-1", costs)[1].series) == 1
     # Of the raw ones row 1 and row 3 are right; of the two badges one is wrong.
     assert [own.y for own in latency.series] == [(0.75,), (0.5,)]
     assert [(own.x, own.y) for own in pairs.series] == [((9.0,), (1.0,)), ((3.0,), (0.5,))]
+    # One batch made the models ready too, and pairs that nobody counted are none.
+    costs[DEFAULT] = {"statements": {"ms_per_unit_p50": 900.0, "first_batches_left_out": False}}
+    latency, pairs = cost_plots(rows, variants, "strict-1", costs)
+    assert [len(own.series) for own in (latency, pairs)] == [1, 1]
