@@ -34,7 +34,7 @@ from certirag.eval.builtin import (
 from certirag.eval.gate_counts import counted, decided
 from certirag.eval.pair_rows import PairRow
 from certirag.eval.pairs import begin_run, head_of
-from certirag.eval.resumable import measured_lines
+from certirag.eval.resumable import measured_lines, own_processes
 from certirag.eval.timings import timing, write_timings
 from certirag.eval.variants import (
     DEFAULT,
@@ -122,6 +122,7 @@ def _measured(
     out = run.out / variant.name
     begin_run(out, _described(run, variant, (statements, drafts), plain, policies))
     rows: list[AblatedRow] = []
+    # In processes of its own: a verifier keeps what it judged, so that a later variant would cost less.
     if "statements" in variant.parts:
         rows += measured_lines(
             out / "statements.jsonl",
@@ -130,7 +131,7 @@ def _measured(
             partial(_statements, variant=variant, settings=plain, policies=policies, out=out),
             partial(progress, f"{variant.name}: statements"),
             batch=_BATCH,
-            jobs=run.jobs,
+            mapping=own_processes(run.jobs),
         )
     if "drafts" in variant.parts:
         found = measured_lines(
@@ -139,7 +140,7 @@ def _measured(
             drafts,
             partial(_drafts, variant=variant, settings=plain, policies=policies, out=out),
             partial(progress, f"{variant.name}: drafts"),
-            jobs=run.jobs,
+            mapping=own_processes(run.jobs),
         )
         rows += [row for draft in found for row in draft.rows]
     return rows

@@ -99,6 +99,15 @@ def processes(
     if jobs == 1:
         yield map
         return
+    with own_processes(jobs) as each:
+        yield each
+
+
+@contextmanager
+def own_processes(
+    jobs: int,
+) -> Iterator[Callable[[Measure[Unit, Line], list[list[tuple[int, Unit]]]], Iterator[list[Line]]]]:
+    """Give a `map` of *jobs* processes that end with the block, in which nothing was measured before."""
     # Spawned: a fork of a process whose networks have run may wait for a lock that nobody holds.
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _ignore_interrupts)
     try:
