@@ -22,6 +22,8 @@ os.environ["CERTIRAG_HOME"] = _HOME.name
 # what is measured (`near_miss_path`, `integration_fixtures`) reads no environment and asks both.
 os.environ.setdefault("CERTIRAG_VERIFIER", "embedded")
 os.environ.setdefault("CERTIRAG_READER", "embedded")
+# Streamlit's AppTest leaves its script in place of this, and a process that is started anew runs it.
+_MAIN = sys.modules["__main__"]
 CHROMIUM = Path(os.environ.get("CERTIRAG_CHROMIUM", "/usr/bin/chromium"))
 
 
@@ -49,5 +51,6 @@ def postgres_server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep keys, logs and indexes of the tests away from the user's own."""
+    """Keep keys, logs and indexes of the tests away from the user's own, and pages from other tests."""
     monkeypatch.setenv("CERTIRAG_HOME", str(tmp_path_factory.mktemp("home")))
+    monkeypatch.setitem(sys.modules, "__main__", _MAIN)
