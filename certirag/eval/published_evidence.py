@@ -1,4 +1,4 @@
-"""Published benchmarks whose claims name their evidence in files beside them: SciFact and FEVER."""
+"""Published benchmarks whose claims come with what fact checkers found: SciFact, FEVER and Fin-Fact."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from certirag.eval.published_files import PublicationReading, beside, joined_tok
 
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")  # Python refuses to read thousands of digits
 _SCIFACT: Final[dict[str, Gold]] = {"SUPPORT": "entailed", "CONTRADICT": "contradicted"}
+_FINFACT: Final[dict[str, Gold]] = {
+    "true": "entailed",
+    "false": "contradicted",
+    "neutral": "not_enough_info",
+}
 _FEVER: Final[dict[str, Gold]] = {"SUPPORTS": "entailed", "REFUTES": "contradicted"}
 
 
@@ -54,6 +59,18 @@ class _WikipediaPage:
 
     id: str
     lines: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class _FinancialClaim:
+    claim: str
+    label: Literal["true", "false", "neutral"]
+    evidence: list[_Found]
 
 
 def scifact_files(path: Path) -> list[Path]:
@@ -175,3 +192,20 @@ def _take(lines: str, sentences: dict[int, str]) -> None:
 
 def _title(page: str) -> str:
     return joined_tokens(page.replace("_", " ").replace("-COLON-", ":"))
+
+
+def read_finfact(files: Sequence[Path], reading: PublicationReading) -> Iterator[PairRow]:
+    """Yield Fin-Fact (Rangapur et al. 2023, arXiv:2309.08793): a financial claim and all its evidence.
+
+    github.com/IIT-DM/Fin-Fact and the hub's amanrangapur/Fin-Fact have ``finfact.json``. The evidence is
+    what the fact checkers' article cites, joined; a claim without any is left out.
+    """
+    for path in files:
+        for _, row in typed_rows(path, TypeAdapter(_FinancialClaim)):
+            premise = "\n\n".join(
+                one.sentence.strip() for one in row.evidence if one.sentence.strip()
+            )
+            if not premise:
+                reading.left_out["without evidence"] += 1
+                continue
+            yield PairRow(premise, row.claim.strip(), _FINFACT[row.label], "finfact")

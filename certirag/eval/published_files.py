@@ -54,12 +54,15 @@ _JOINED: Final = (
 )
 
 
-def typed_rows(path: Path, adapter: TypeAdapter[T], *, key: str = "") -> Iterator[tuple[str, T]]:
+def typed_rows(
+    path: Path, adapter: TypeAdapter[T], *, key: str = "", columns: Sequence[str] = ()
+) -> Iterator[tuple[str, T]]:
     """Yield (place, row) of a file whose suffix says its form; a place is like ``a.csv, line 3``.
 
     JSON Lines, CSV and TSV are read line by line (gunzipped where the name ends in .gz), Parquet in
     batches (extra ``parquet``); JSON, which is one value, is read whole: an array of rows, or an
-    object that has it under *key*. Raises InputError naming file, place and field of the first row
+    object that has it under *key*. *columns* names the cells of a CSV or TSV whose first line is a
+    row already. Raises InputError naming file, place and field of the first row
     that is none, and for a file without rows; MissingExtra where pyarrow is needed and not there.
     """
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
@@ -68,7 +71,7 @@ def typed_rows(path: Path, adapter: TypeAdapter[T], *, key: str = "") -> Iterato
             yield f"{path}, line {number}", row
         return
     if suffix in _SEPARATORS:
-        values = _cells(path, _SEPARATORS[suffix])
+        values = _cells(path, _SEPARATORS[suffix], columns)
     elif suffix == ".json":
         values = _entries(path, key)
     elif suffix == ".parquet":
@@ -90,12 +93,14 @@ def typed_rows(path: Path, adapter: TypeAdapter[T], *, key: str = "") -> Iterato
         raise InputError(f"{path} holds no rows")
 
 
-def _cells(path: Path, separator: str) -> Iterator[tuple[str, dict[str, str]]]:
+def _cells(
+    path: Path, separator: str, columns: Sequence[str]
+) -> Iterator[tuple[str, dict[str, str]]]:
     csv.field_size_limit(_LONGEST_CELL)
     opener = cast("Callable[..., IO[str]]", gzip.open if path.suffix == ".gz" else open)
     try:
         with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, delimiter=separator)
+            reader = csv.DictReader(file, columns or None, delimiter=separator)
             for row in reader:
                 # A cell that is not there is no cell; one too many has no name.
                 cells = {name: cell for name, cell in row.items() if name and cell is not None}

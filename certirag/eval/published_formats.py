@@ -9,7 +9,13 @@ from typing import Final
 
 from certirag.errors import InputError
 from certirag.eval.pair_rows import PairRow, read_pair_rows
-from certirag.eval.published_evidence import fever_files, read_fever, read_scifact, scifact_files
+from certirag.eval.published_evidence import (
+    fever_files,
+    read_fever,
+    read_finfact,
+    read_scifact,
+    scifact_files,
+)
 from certirag.eval.published_files import (
     LeftOut,
     PublicationReading,
@@ -23,6 +29,7 @@ from certirag.eval.published_pairs import (
     read_attrscore,
     read_healthver,
     read_llm_aggrefact,
+    read_numersense,
     read_qags,
     read_summedits,
     read_wice,
@@ -46,8 +53,10 @@ _FORMATS: Final[dict[str, tuple[Callable[[Path], list[Path]], _Read]]] = {
     "faithbench": (_BATCHES, read_faithbench),
     "faithbench-summaries": (_BATCHES, read_faithbench_summaries),
     "fever": (fever_files, read_fever),
+    "finfact": (one_file, read_finfact),
     "healthver": (one_file, read_healthver),
     "llm-aggrefact": (one_file, read_llm_aggrefact),
+    "numersense": (one_file, read_numersense),
     "qags": (files_named("mturk_*.jsonl"), read_qags),
     "ragtruth": (ragtruth_files, read_ragtruth),
     "ragtruth-responses": (ragtruth_files, read_ragtruth_responses),

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter
 
+from certirag.errors import InputError
 from certirag.eval.pair_rows import Gold, PairRow
 from certirag.eval.published_files import PublicationReading, plain_name, typed_rows
 
@@ -26,6 +27,20 @@ _HEALTHVER: Final[dict[str, Gold]] = {
     "Refutes": "contradicted",
     "Neutral": "not_enough_info",
 }
+_NUMERSENSE_WORDS: Final = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+]
+_MASK: Final = "<mask>"
 _FEWEST_WORDS: Final = 4  # of an answer that says something without its question
 
 
@@ -82,6 +97,12 @@ class _EditedSummary:
     summary: str
     label: Literal[0, 1]
     domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberProbe:
+    sentence: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +167,30 @@ def read_llm_aggrefact(files: Sequence[Path], _reading: PublicationReading) -> I
         for _, row in typed_rows(path, TypeAdapter(_Grounded)):
             source = f"llm-aggrefact_{plain_name(row.dataset)}"
             yield PairRow(row.doc, row.claim, two_way(row.label == 1), source)
+
+
+def read_numersense(files: Sequence[Path], reading: PublicationReading) -> Iterator[PairRow]:
+    """Yield NumerSense (Lin et al. 2020, EMNLP): a sentence, and the same with its number in figures.
+
+    github.com/INK-USC/NumerSense has ``data/train.masked.tsv``: a sentence with ``<mask>`` for a number
+    word, and the word. The benchmark asks a language model for the word; here the whole sentence is the
+    text, and of two statements one has the same number in figures and the other the next one, so the
+    labels are by construction. "no" is no figure and is left out.
+    """
+    for path in files:
+        rows = typed_rows(path, TypeAdapter(_NumberProbe), columns=("sentence", "target"))
+        for place, row in rows:
+            if row.sentence.count(_MASK) != 1:
+                raise InputError(f"{place}: sentence: should hold {_MASK} once")
+            word = row.target.strip().lower()
+            if word not in _NUMERSENSE_WORDS:
+                reading.left_out["whose word is no number from zero to ten"] += 1
+                continue
+            premise = row.sentence.replace(_MASK, word)
+            same, other = (str(_NUMERSENSE_WORDS.index(word) + more) for more in (0, 1))
+            true, untrue = (row.sentence.replace(_MASK, figure) for figure in (same, other))
+            yield PairRow(premise, true, "entailed", "numersense")
+            yield PairRow(premise, untrue, "not_entailed", "numersense", false=other)
 
 
 def read_qags(files: Sequence[Path], reading: PublicationReading) -> Iterator[PairRow]:

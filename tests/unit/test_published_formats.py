@@ -430,6 +430,50 @@ def test_fever_takes_the_first_set_of_evidence_that_is_whole(tmp_path: Path) -> 
         published_pairs("fever", tmp_path)
 
 
+def test_finfact_joins_what_the_fact_checkers_cite(tmp_path: Path) -> None:
+    """Three labels; a claim without evidence is left out, and counted."""
+    row = {"url": "", "author": "A", "posted": "05/04/2020", "sci_digest": [], "justification": [],
+           "issues": ["Taxes"], "image_data": [], "visualization_bias": 0}  # fmt: skip
+    found = [
+        {"sentence": " The mill was sold. ", "hrefs": "x"},
+        {"sentence": "In 1987.", "hrefs": ""},
+    ]
+    rows = [
+        row | {"claim": claim, "label": label, "evidence": evidence}
+        for claim, label, evidence in (
+            (f" {TRUE}", "true", found),
+            (UNTRUE, "false", found[:1]),
+            (UNKNOWN, "neutral", found),
+            (UNKNOWN, "true", []),
+        )
+    ]
+    data = published_pairs("finfact", _json(tmp_path / "finfact.json", rows))
+    pairs = list(data.rows())
+    assert _told(pairs) == [
+        (TRUE, "entailed", "finfact"),
+        (UNTRUE, "contradicted", "finfact"),
+        (UNKNOWN, "not_enough_info", "finfact"),
+    ]
+    assert pairs[0].premise == "The mill was sold.\n\nIn 1987."
+    assert data.left_out == Counter({"without evidence": 1})
+
+
+def test_numersense_says_each_number_in_figures(tmp_path: Path) -> None:
+    """Its file has no line of names: the first row counts too."""
+    path = tmp_path / "train.masked.tsv"
+    path.write_text("A chair has <mask> legs.\tfour\nIt matters to <mask> one.\tno\n", "utf-8")
+    data = published_pairs("numersense", path)
+    same, other = data.rows()
+    assert (same.premise, same.hypothesis) == ("A chair has four legs.", "A chair has 4 legs.")
+    assert (same.label, same.false) == ("entailed", "")
+    assert (other.hypothesis, other.label, other.false) == (
+        "A chair has 5 legs.",
+        "not_entailed",
+        "5",
+    )
+    assert data.left_out.total() == 1
+
+
 def _natural_question(
     name: str | int, sentences: Sequence[str], *selected: Sequence[str]
 ) -> dict[str, object]:
@@ -502,6 +546,9 @@ def test_selqa_names_the_section(tmp_path: Path) -> None:
         ("summedits", "a.json", '{"a": 1}', "holds no array of rows"),
         ("summedits", "a.json", "[]", "holds no rows"),
         ("summedits", "a.json", '[{"doc": "a"}]', "entry 1: summary: Field required"),
+        ("finfact", "a.json", '[{"claim": "a", "label": "NEI"}]', "entry 1: label: Input should"),
+        ("numersense", "a.tsv", "Four legs.\tfour\n", "line 1: sentence: should hold <mask>"),
+        ("numersense", "a.tsv", "<mask> legs.\n", "line 1: target: Field required"),
         ("faithbench", "a.json", '{"a": 1}', "holds no array of rows under 'samples'"),
         ("faithbench", "a.json", "[7]", "entry 1: the row: "),
     ],
@@ -522,8 +569,13 @@ def test_what_is_no_row_is_one_line_that_names_it(
 @pytest.mark.parametrize("name", PAIR_FORMATS)
 def test_what_is_not_there_or_not_text_is_one_line(tmp_path: Path, name: str) -> None:
     """A path of nothing, an empty folder, and bytes that are no text."""
-    suffix = {"healthver": "csv", "attrscore": "csv", "llm-aggrefact": "parquet"}.get(name, "jsonl")
-    if name in {"summedits", "faithbench", "faithbench-summaries"}:
+    suffix = {
+        "healthver": "csv",
+        "attrscore": "csv",
+        "llm-aggrefact": "parquet",
+        "numersense": "tsv",
+    }.get(name, "jsonl")
+    if name in {"summedits", "faithbench", "faithbench-summaries", "finfact"}:
         suffix = "json"
     for path in (tmp_path / f"none.{suffix}", tmp_path):
         with pytest.raises(InputError):
