@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from gate_cases import POLICY
@@ -108,8 +110,20 @@ def write_run(
     (folder / "run.json").write_text(json.dumps(described(**changes), ensure_ascii=False), "utf-8")
     (folder / "rows.jsonl").write_bytes(lines_of(rows))
     if finished:
-        write_report(rows, POLICY, folder, seed=0, head="made by hand")
+        shutil.copytree(_report_of(lines_of(rows), rows), folder, dirs_exist_ok=True)
     return folder
+
+
+_REPORTS: dict[bytes, TemporaryDirectory[str]] = {}
+
+
+def _report_of(lines: bytes, rows: Sequence[MeasuredRow]) -> str:
+    """Return a folder with the report of *rows*, written once: its plots take a second and more."""
+    if lines not in _REPORTS:
+        written = TemporaryDirectory(prefix="certirag-report-")
+        write_report(rows, POLICY, Path(written.name), seed=0, head="made by hand")
+        _REPORTS[lines] = written
+    return _REPORTS[lines].name
 
 
 def hostile_rows(strings: Sequence[str]) -> list[MeasuredRow]:

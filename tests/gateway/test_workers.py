@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from integration_fixtures import part_of
 
 from certirag.gateway.access import KeyRecord, add_key
 from certirag.gateway.together import Together
@@ -91,7 +92,7 @@ def _served(home: Path, *arguments: str) -> Iterator[Running]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", part_of(["2", "1"], 2))
 def test_a_gateway_that_is_stopped_finishes_what_it_began(home: Path, workers: str) -> None:
     """SIGTERM while 16 clients ask: each gets its answer or is refused, and the log has all."""
     arguments = ("--clients", "16", "--seconds", "10", "--workers", workers)

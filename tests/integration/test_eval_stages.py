@@ -16,7 +16,7 @@ from certirag.eval.stages import PARTS, _instructions, _numbers_pass, _questions
 from certirag.eval.workload import FIXTURES
 from certirag.settings import Settings
 
-EVERY = 150
+EVERY = 300
 
 
 def test_figures_alone_are_judged_as_the_suite_expects() -> None:

@@ -51,7 +51,7 @@ RUNS: dict[str, dict[str, bool]] = {
     "all off": dict.fromkeys(DEFAULTS, False),
     "all on": dict.fromkeys(DEFAULTS, True),
 }
-DRAFTS = part_of(drafts(), 3)
+DRAFTS = part_of(drafts(), 6)
 # All of them run under these; each other runs a third of the drafts that have planted errors,
 # another third than the one before, so that each draft is tried with some toggles switched over.
 WHOLE = ("as it comes", "all on")
