@@ -30,6 +30,9 @@ HIGH_CONTRADICTION: Final = 0.25
 # than half of a claim's words stand in the attached sentences themselves.
 THIN_RETRIEVAL: Final = 0.20
 THIN_SPECIFICITY: Final = 0.50
+# An answer may be one to another question than was asked. Of 225 everyday questions 119 were "high", and
+# 91 began with their answer; from this relevance on it was 25 of 25, and of 237 others 30 of 34.
+THIN_RELEVANCE: Final = 0.85
 
 # RFC-0004 §6.1: the classes that need the stronger support.
 HIGH_RISK: Final = frozenset({"scope_claim", "comparative_claim"})
@@ -42,6 +45,7 @@ CAVEATS: Final[Mapping[str, Confidence]] = {
     "contested": "medium",
     "thin_retrieval": "medium",
     "thin_specificity": "medium",
+    "thin_relevance": "medium",
     "contradicted": "low",
     "related_only": "low",
     "part_open": "low",
@@ -70,6 +74,7 @@ def caveats_of(basis: ConfidenceBasis) -> tuple[str, ...]:
         "contested": basis.contested > 0,
         "thin_retrieval": _thin(basis.retrieval, THIN_RETRIEVAL),
         "thin_specificity": _thin(basis.specificity, THIN_SPECIFICITY),
+        "thin_relevance": answers(basis.relevance) and _thin(basis.relevance, THIN_RELEVANCE),
         "contradicted": basis.contradicted > 0,
         "related_only": not answers(basis.relevance),
         "part_open": basis.open_parts > 0,

@@ -32,6 +32,7 @@ _CAVEATS: Final[Mapping[str, Message]] = {
     "part_open": "one part of the question is not answered",
     "thin_retrieval": "the searches ranked the evidence low",
     "thin_specificity": "the attached sentences hold few of the claims' words",
+    "thin_relevance": "the best statement may not be quite what was asked",
     "contradicted": "the documents contradict a claim",
     "high_contradiction": "the documents contradict many of the claims",
     "no_checkable_claim": "there is no claim to check",

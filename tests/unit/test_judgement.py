@@ -66,6 +66,10 @@ def _basis(verified: int, checkable: int, **changes: object) -> ConfidenceBasis:
         (_basis(10, 10, retrieval=0.1, specificity=1.0), "medium"),
         (_basis(10, 10, retrieval=1.0, specificity=0.4), "medium"),
         (_basis(10, 10, retrieval=float("nan")), "medium"),
+        (_basis(10, 10, relevance=0.85), "high"),
+        (_basis(10, 10, relevance=0.84), "medium"),
+        (_basis(10, 10, relevance=0.49), "low"),
+        (_basis(10, 10, relevance=float("nan")), "low"),
         (_basis(10, 10, pass_rate=float("nan")), "insufficient_evidence"),
         (_basis(10, 10, pass_rate=7.0), "insufficient_evidence"),
     ],
@@ -104,8 +108,9 @@ def test_every_caveat_can_occur_and_is_named() -> None:
             open_parts=1,
         )
     )
-    none = with_caveats(_basis(0, 0, specificity=0.0))
+    none = with_caveats(_basis(0, 0, specificity=0.0, relevance=0.6))
     assert set(worst.caveats) | set(none.caveats) == set(CAVEATS)
+    assert "thin_relevance" not in worst.caveats, "what answers nothing is told once"
     assert set(CAVEATS.values()) < set(get_args(Confidence))
     assert with_caveats(_basis(4, 4, retrieval=1.0, specificity=1.0)).caveats == ()
 
