@@ -40,8 +40,9 @@ FLOORS = {
     "documents_eighth": (4, 32),
 }
 EVERY = 4
-# The same of every fourth document of the last set, without it.
-OF_A_PART = {"documents_eighth": (2, 8)}
+# The same of every fourth document of the last set, without it. Networks of eight bits differ in the
+# third figure between processors: two of the true ones lie at 0.847 and 0.848 on one, where 0.85 is needed.
+OF_A_PART = {"documents_eighth": (2, 7)}
 
 # Of 60 questions (of every sixth) at least so many begin with their sentence; of the 30 others at most so
 # many answer.
