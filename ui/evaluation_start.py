@@ -26,7 +26,7 @@ KINDS: Final[tuple[Message, ...]] = ("The built-in benchmark", "A file of labell
 SHARES: Final[dict[Message, int]] = {
     "Every 60th unit of each part: a minute or two": 60,
     "Every 10th unit of each part": 10,
-    "All of it: an hour or more": 1,
+    "All of it: half an hour or more": 1,
 }
 PAIRS_HELP: Final[Message] = (
     "JSON Lines: each line has a premise, a hypothesis and a label, which is entailed, contradicted, "

@@ -41,8 +41,7 @@ def with_figure_of(claim: str, passage: str) -> str:
     if pair is None:
         return ""
     own, other = pair
-    rates = own.unit.partition("/")[2] == other.unit.partition("/")[2]
-    if own.kind in _OF_TIME or own.qualifier != other.qualifier or not rates:
+    if own.kind in _OF_TIME or own.qualifier != other.qualifier or _rate(own) != _rate(other):
         return ""
     return f"{claim[: own.start]}{other.text}{claim[own.end :]}"
 
@@ -55,8 +54,12 @@ def stands_in(figure: Quantity, other: Sentence) -> bool:
 def _same(one: Quantity, other: Quantity) -> bool:
     if one.kind != other.kind or one.qualifier != other.qualifier:
         return False
-    rates = one.unit.partition("/")[2] == other.unit.partition("/")[2]
-    return same_value(one, other) and rates
+    return same_value(one, other) and _rate(one) == _rate(other)
+
+
+def _rate(figure: Quantity) -> tuple[bool, str]:
+    """Return what makes *figure* an amount for each of something: "every six months", "€5 a day"."""
+    return figure.unit.startswith("every "), figure.unit.partition("/")[2]
 
 
 def can_replace(one: Quantity, other: Quantity) -> bool:

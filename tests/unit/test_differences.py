@@ -132,6 +132,8 @@ def test_marks_of_hostile_sides_lie_in_their_text(name, text) -> None:
         ("Entry costs €12.", "Entry costs €12 for adults and €6 for children.", ""),  # it has it
         ("Staff receive 30 days.", "Staff receive at least 27 days.", ""),  # another bound
         ("The limit is 175 euros a night.", "City: Skarholm; Limit per night: €175", ""),  # no rate
+        ("Probation lasts six months.", "It is reviewed every six months.", ""),  # a rate alone
+        ("Probation lasts six months.", "It is reviewed every three months.", ""),
         ("It opened in 2019.", "It opened in 2021.", ""),  # both may be right of two days
         ("Staff receive 30 days and €50.", "Staff receive 27 days and €40.", ""),  # two differ
         ("Staff receive 30 days.", "Staff receive €40.", ""),  # nothing of its kind
