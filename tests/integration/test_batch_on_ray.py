@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from certirag.errors import CertiRAGError, InputError
 from certirag.eval.batch_engines import spread_over
 
 needs_ray = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None,
+    importlib.util.find_spec("ray") is None and not os.environ.get("CERTIRAG_REQUIRE_ALL"),
     reason="Ray is not installed (pip install 'certirag[ray]', 80 MB)",
 )
 
