@@ -16,7 +16,8 @@ SCRIPT = "tests/browser/spot_check_alone.py"
 # Two presses of one key with no time between them, however slow the machine is.
 TWICE = """key => [1, 2].forEach(() => document.activeElement.dispatchEvent(new KeyboardEvent(
   'keydown', {key, code: 'Key' + key.toUpperCase(), bubbles: true, cancelable: true})))"""
-SETTLED = 800  # milliseconds; a key that comes sooner may be lost, and is pressed again
+AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+SETTLED = 800  # milliseconds after that; a key that comes sooner may be lost
 
 
 @pytest.fixture
@@ -30,8 +31,14 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 def _press(page: Page, *keys: str) -> None:
     for key in keys:
-        page.wait_for_timeout(SETTLED)
+        _settle(page)
         page.keyboard.press(key)
+
+
+def _settle(page: Page) -> None:
+    page.wait_for_timeout(SETTLED)
+    page.locator(AT_REST).wait_for()
+    page.wait_for_timeout(SETTLED)
 
 
 def _at(page: Page, number: int) -> None:
@@ -47,6 +54,7 @@ def test_a_sample_is_rated_by_keys(served, visit: Callable) -> None:
     _at(page, 1)
     _press(page, "s")
     _at(page, 2)
+    _settle(page)
     page.get_by_role("textbox", name="Reason").focus()
     page.keyboard.type("snt 123 u")
     _press(page, "Tab", "n")
@@ -57,10 +65,10 @@ def test_a_sample_is_rated_by_keys(served, visit: Callable) -> None:
     _at(page, 4)
     _press(page, "u")
     _at(page, 3)
-    page.wait_for_timeout(SETTLED)
+    _settle(page)
     page.evaluate(TWICE, "s")  # at once: of this claim, and not of the next
     _at(page, 4)
-    page.wait_for_timeout(SETTLED)
+    _settle(page)
     _at(page, 4)
     lines = (folder / "ratings" / "anna.jsonl").read_text("utf-8").splitlines()
     said = [json.loads(line) for line in lines]
