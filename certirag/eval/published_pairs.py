@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from certirag.errors import InputError
 from certirag.eval.pair_rows import Gold, PairRow
 from certirag.eval.published_files import PublicationReading, plain_name, typed_rows
+from certirag.quantities.find import find_quantities
 
 _ATTRSCORE: Final[dict[str, Gold]] = {
     "Attributable": "entailed",
@@ -175,7 +176,8 @@ def read_numersense(files: Sequence[Path], reading: PublicationReading) -> Itera
     github.com/INK-USC/NumerSense has ``data/train.masked.tsv``: a sentence with ``<mask>`` for a number
     word, and the word. The benchmark asks a language model for the word; here the whole sentence is the
     text, and of two statements one has the same number in figures and the other the next one, so the
-    labels are by construction. "no" is no figure and is left out.
+    labels are by construction. "no" is no figure and is left out; so is a number with a bound, for what
+    is less than ten is less than eleven.
     """
     for path in files:
         rows = typed_rows(path, TypeAdapter(_NumberProbe), columns=("sentence", "target"))
@@ -186,7 +188,10 @@ def read_numersense(files: Sequence[Path], reading: PublicationReading) -> Itera
             if word not in _NUMERSENSE_WORDS:
                 reading.left_out["whose word is no number from zero to ten"] += 1
                 continue
-            premise = row.sentence.replace(_MASK, word)
+            premise, start = row.sentence.replace(_MASK, word), row.sentence.index(_MASK)
+            if any(one.qualifier for one in find_quantities(premise) if one.start == start):
+                reading.left_out["whose number has a bound"] += 1
+                continue
             same, other = (str(_NUMERSENSE_WORDS.index(word) + more) for more in (0, 1))
             true, untrue = (row.sentence.replace(_MASK, figure) for figure in (same, other))
             yield PairRow(premise, true, "entailed", "numersense")

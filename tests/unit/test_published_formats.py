@@ -461,7 +461,12 @@ def test_finfact_joins_what_the_fact_checkers_cite(tmp_path: Path) -> None:
 def test_numersense_says_each_number_in_figures(tmp_path: Path) -> None:
     """Its file has no line of names: the first row counts too."""
     path = tmp_path / "train.masked.tsv"
-    path.write_text("A chair has <mask> legs.\tfour\nIt matters to <mask> one.\tno\n", "utf-8")
+    rows = (
+        ("A chair has <mask> legs.", "four"),
+        ("It matters to <mask> one.", "no"),
+        ("The shed holds less than <mask> chairs.", "ten"),
+    )
+    path.write_text("".join(f"{text}\t{word}\n" for text, word in rows), "utf-8")
     data = published_pairs("numersense", path)
     same, other = data.rows()
     assert (same.premise, same.hypothesis) == ("A chair has four legs.", "A chair has 4 legs.")
@@ -471,7 +476,7 @@ def test_numersense_says_each_number_in_figures(tmp_path: Path) -> None:
         "not_entailed",
         "5",
     )
-    assert data.left_out.total() == 1
+    assert sorted(data.left_out.values()) == [1, 1]
 
 
 def _natural_question(
