@@ -61,6 +61,8 @@ MOVING = """() => [...document.querySelectorAll('*')].filter(box => {
   const style = getComputedStyle(box);
   return style.animationName !== 'none' || style.transitionDuration.split(', ').some(t => parseFloat(t));
 }).map(box => box.outerHTML.slice(0, 100))"""
+STYLED = """() => [...document.styleSheets].some(sheet =>
+  [...sheet.cssRules].some(rule => rule.cssText.includes(".cr-inert")))"""
 LEAVE = "# Leave\n\nFull-time employees receive {days} days of leave per year.\n"
 
 
@@ -168,6 +170,8 @@ def _evaluation(page: Page) -> Iterator[str]:
 def _begun(page: Page) -> Page:
     """Return *page*, which opens Ask, when all of it stands."""
     page.get_by_text("Or try one of these").wait_for()
+    # Streamlit loads the part that draws our style sheet late: up to a second after the first words.
+    page.wait_for_function(STYLED)
     page.wait_for_timeout(800)
     return page
 
