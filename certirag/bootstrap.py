@@ -152,7 +152,7 @@ def make_writer(generator: str, strategy: str) -> AnswerWriter | None:
         raise InputError(f"unknown strategy {strategy!r}: choose {', '.join(STRATEGIES)}")
     if generator == "extractive":
         return None
-    prompts = {name: _prompt(name) for name in PROMPT_OF.values()}
+    prompts = {name: read_prompt(name) for name in PROMPT_OF.values()}
     return AnswerWriter(_language_model(generator), cast("Strategy", strategy), prompts)
 
 
@@ -172,7 +172,8 @@ def _language_model(generator: str) -> LanguageModel:
     raise InputError(message)
 
 
-def _prompt(name: str) -> PromptText:
+def read_prompt(name: str) -> PromptText:
+    """Return the prompt *name* that ships; InputError where its file is missing."""
     path = ASSETS / "prompts" / f"{name}.md"
     try:
         return read_prompt_text(path.read_bytes(), source=path.name)

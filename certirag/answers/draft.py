@@ -38,7 +38,7 @@ PROMPT_OF: Final[dict[Strategy, str]] = {
 _MOST_READ: Final = 24
 _FEWEST: Final = 3
 # Requests that reference-first writing may make for each claim that it is to bring.
-_TRIES_PER_CLAIM: Final = 3
+TRIES_PER_CLAIM: Final = 3
 
 
 def preselected(question: str, found: RetrievalOutcome, instruments: Instruments) -> Preselection:
@@ -65,7 +65,7 @@ def extracted(question: str, spans: Preselection, instruments: Instruments) -> C
     return claims_from_evidence(question, spans.candidates, instruments.reader, max_claims=most)
 
 
-def _read(
+def readable(
     question: str, candidates: Sequence[QuotableSentence], reader: Reader
 ) -> tuple[QuotableSentence, ...]:
     """Return those of *candidates* that say something on *question*, best first, a few at least.
@@ -107,7 +107,7 @@ def written(
     most = instruments.settings.max_claims
     candidates = spans.candidates
     if instruments.settings.enable_evidence_preselection:
-        candidates = _read(question, candidates, instruments.reader)
+        candidates = readable(question, candidates, instruments.reader)
     given = (question, candidates, writer.model, prompt, secrets.token_hex(16))
     if strategy == "strict-quote":
         return quoted(*given, instruments.split, max_claims=most)
@@ -121,5 +121,5 @@ def written(
         return judgement.label == "entailed"
 
     return interleaved(
-        *given, supports, instruments.split, max_claims=most, max_tries=_TRIES_PER_CLAIM * most
+        *given, supports, instruments.split, max_claims=most, max_tries=TRIES_PER_CLAIM * most
     )

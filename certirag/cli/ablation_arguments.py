@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from certirag.cli.number_arguments import whole
+from certirag.settings import STRATEGIES
 
 if TYPE_CHECKING:
     import argparse
@@ -87,4 +88,36 @@ def add_parts(kinds: Kinds) -> list[argparse.ArgumentParser]:
     batch.add_argument("--profile", metavar="NAME", help="the policy that decides")
     batch.add_argument("--json", action="store_true", help="print the figures as JSON")
     batch.set_defaults(run="ablation_commands:eval_batch")
-    return [retrieval, ablation, stages, batch]
+    return [retrieval, ablation, stages, batch, _add_writers(kinds)]
+
+
+def _add_writers(kinds: Kinds) -> argparse.ArgumentParser:
+    writers: argparse.ArgumentParser = kinds.add_parser(
+        "writers", help="your language model beside itself: plain, more searches, cited, certified"
+    )
+    writers.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="a run goes on there"
+    )
+    writers.add_argument(
+        "--generator",
+        metavar="NAME",
+        help="openai:MODEL at CERTIRAG_LLM_URL, or llamacpp:FILE.gguf",
+    )
+    writers.add_argument("--strategy", metavar="NAME", help=f"CertiRAG's: {', '.join(STRATEGIES)}")
+    writers.add_argument(
+        "--questions",
+        type=Path,
+        metavar="FILE.jsonl",
+        help="over --index; without both, those of the fixtures",
+    )
+    writers.add_argument("--index", type=Path, metavar="DIR")
+    writers.add_argument(
+        "--judge", metavar="NAME", help="the verifier that judges what citations bear out"
+    )
+    writers.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th question alone"
+    )
+    writers.add_argument("--profile", metavar="NAME", help="the policy that decides")
+    writers.add_argument("--json", action="store_true", help="print the figures as JSON")
+    writers.set_defaults(run="ablation_commands:eval_writers")
+    return writers

@@ -1,4 +1,4 @@
-"""The commands that measure parts of the pipeline against others: eval retrieval, ablation, stages and batch."""
+"""The commands that measure parts of the pipeline against others: eval retrieval, ablation, stages, batch and writers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from certirag.eval.ablation import AblationRun, run_ablation
 from certirag.eval.batch import BatchRun, run_batch
 from certirag.eval.retrieval import RetrievalRun, run_retrieval
 from certirag.eval.stages import StagesRun, run_stages
+from certirag.eval.writers import WritersRun, run_writers
 from certirag.settings import Settings
 
 
@@ -42,6 +43,20 @@ def eval_batch(options: argparse.Namespace, settings: Settings) -> int:
     )
     settings = replace(settings, policy=options.profile or settings.policy)
     return _show(run_batch(run, settings, say_progress), options.out, as_json=options.json)
+
+
+def eval_writers(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask a language model in several ways and set what each shows beside the others; a run goes on."""
+    run = WritersRun(
+        options.out, options.questions, options.index, options.judge, options.every, options.jobs
+    )
+    settings = replace(
+        settings,
+        generator=options.generator or settings.generator,
+        strategy=options.strategy or settings.strategy,
+        policy=options.profile or settings.policy,
+    )
+    return _show(run_writers(run, settings, say_progress), options.out, as_json=options.json)
 
 
 def _show(report: dict[str, Any], out: Path, *, as_json: bool) -> int:

@@ -88,7 +88,7 @@ def interleaved(
                 break
             continue
         answers += 1
-        if _is_nothing(answer):
+        if is_nothing(answer):
             nothings += 1
             continue
         nothings = 0
@@ -122,7 +122,8 @@ def _asked(
     return whole_answer(unmarked(model.stream(request), code), limit=MAX_ITEM_CHARACTERS)
 
 
-def _is_nothing(answer: str) -> bool:
+def is_nothing(answer: str) -> bool:
+    """Say whether *answer* is the word for no answer and nothing else."""
     return plain_line(answer).strip(" .!\"'“”*`()[]").casefold() == NOTHING
 
 

@@ -39,7 +39,7 @@ _MARK = re.compile(r" ?\[\d+\]?")
 
 
 @dataclass(frozen=True, slots=True)
-class _CitedDocument:
+class AlceDocument:
     """A document; *sent* is what was taken from it, and is read in place of its *text*."""
 
     title: str
@@ -57,7 +57,7 @@ class AnswerWithCitations:
 
     question: str
     output: str
-    docs: list[_CitedDocument]
+    docs: list[AlceDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class _Statement:
     """A sentence of the answer numbered *answer* and what it cites; None where a document is not there."""
 
     answer: int
-    docs: Sequence[_CitedDocument]
+    docs: Sequence[AlceDocument]
     text: str
     cited: tuple[int, ...] | None
 

@@ -53,10 +53,7 @@ PARTS: Final = "parts.jsonl"
 _ABSENT: Final = (
     "Claim splitting: no fixture holds splits made by hand; tests hold single cases.",
     "Routing: nobody said how closely a claim has to be looked at.",
-    (
-        "Writing by a language model: none ships; `tests/integration/test_strategies.py` measures a "
-        "scripted one."
-    ),
+    "Writing by a language model: none ships; `certirag eval writers` measures yours.",
     "A learnt comparison of answers: no package carries the weights of one.",
 )
 _ENTAILED: Final = 0.97  # what the figures are told about entailment, so that they decide alone

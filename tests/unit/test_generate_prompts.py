@@ -11,7 +11,7 @@ from fake_language_model import PROMPTS, prompt_text
 from certirag.core.generation import MAX_PROMPT_BYTES, read_prompt_text
 from certirag.errors import InputError
 
-SHIPPED = ("interleaved", "cited", "quoted", "prose")
+SHIPPED = ("interleaved", "cited", "quoted", "prose", "passages", "queries")
 GOOD = b"---\nname: short\nversion: 3\n---\nSay {code} and {code}, {not} that.\n"
 
 
