@@ -133,6 +133,37 @@ def test_what_does_not_fit_is_reported_not_scored(
     assert beside.windows
 
 
+def test_a_sentence_that_fits_no_window_is_read_in_parts_where_that_is_asked(model) -> None:
+    """Every word is in a window, each part shares half of its words with the next, and all fit."""
+    words = [f"{word} {number}" for number in range(40) for word in ("the cat", "a dog")]
+    long = f"A dog sleeps. {' and '.join(words)}."
+    pair = Pair(CLAIM, long)
+    (whole,) = model.logits([pair])
+    assert whole.truncated
+    found, beside = model.logits([pair, PAIRS[0]], in_parts=True)
+    assert (found.error, found.truncated) == ("", False)
+    assert (beside,) == model.logits([PAIRS[0]])
+    assert found.sentences[0] == "A dog sleeps."
+    parts = [part.split() for part in found.sentences[1:]]
+    read = {at for window in found.windows for at in window.sentences}
+    assert read == set(range(len(found.sentences)))
+    own, at = long.partition(". ")[2].split(), 0
+    for part in parts:
+        assert own[at : at + len(part)] == part
+        end, at = at + len(part), at + max(1, len(part) // 2)
+    assert end == len(own)
+    for window in found.windows:
+        ids = [_ids(model, found.sentences[at]) for at in window.sentences]
+        assert sum(map(len, ids)) + len(_ids(model, CLAIM)) + 3 <= MAX_TOKENS
+
+
+def test_one_word_that_fits_no_window_is_an_error_even_in_parts(model) -> None:
+    """It is never cut inside, and never left out."""
+    (found,) = model.logits([Pair(CLAIM, f"A dog sleeps in {'7-' * 200} rows.")], in_parts=True)
+    assert found.truncated
+    assert not found.windows
+
+
 def test_evidence_beyond_the_limits_is_reported(model: PairModel, monkeypatch) -> None:
     """More characters or windows than can be read are truncated too."""
     monkeypatch.setattr(pair_windows, "MOST_WINDOWS", 3)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from certirag.adapters.verifiers.cascade import CascadeVerifier
+from certirag.adapters.networks.pair_model import refused
+from certirag.adapters.verifiers.cascade import OPPOSES, CascadeVerifier
 from certirag.core.generation import ModelIdentity
 from certirag.core.verdict import Label
 from certirag.errors import InputError, ModelError, VerifierError
@@ -249,3 +250,94 @@ def test_evidence_with_another_figure_speaks_against_a_claim(
     (found,) = verifier.judge([Pair(FOUR, EVIDENCE)])
     assert found.contradicted == against
     assert found.entailed <= 0.05
+
+
+class Short(Fixed):
+    """Reads evidence of no more than *most* words; *opposed* by a word, and by every part that holds it."""
+
+    def __init__(
+        self, name: str, most: int, opposed: str = "", support: float = 0.9, against: float = 0.8
+    ) -> None:
+        super().__init__(name, {})
+        self._most, self._opposed = most, opposed
+        self._support, self._against = support, against
+        self.read: list[str] = []
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        self.read += [pair.evidence for pair in pairs]
+        return [self._said(pair.evidence.split()) for pair in pairs]
+
+    def _said(self, words: Sequence[str]) -> Judgement:
+        if len(words) > self._most:
+            return refused("too long", truncated=True)
+        return says(0.1, self._against) if self._opposed in words else says(self._support)
+
+
+LONG = " ".join(f"word{number}" for number in range(330))
+LETTERS = "Letters are kept."
+
+
+def long_cascade(cheap: Short, strong: Short | None = None) -> Judgement:
+    """Return what a cascade says of a claim about `LONG`."""
+    (found,) = CascadeVerifier(cheap, strong or Short("strong", 200)).judge([Pair(LETTERS, LONG)])
+    return found
+
+
+def test_what_is_too_long_supports_nothing_and_is_read_in_parts() -> None:
+    """Every word is read, and so is every run of fifty together, but no part can bear the claim out."""
+    cheap = Short("cheap", 200)
+    assert long_cascade(cheap) == Judgement("not_enough_info", 0.0, 1.0, 0.0)
+    whole, *parts = cheap.read
+    assert whole == LONG
+    words = LONG.split()
+    for at in range(len(words) - 50):
+        assert any(" ".join(words[at : at + 51]) in part for part in parts)
+    assert all(len(part.split()) <= 100 for part in parts)
+
+
+@pytest.mark.parametrize("at", [0, 99, 100, 165, 329])
+@pytest.mark.parametrize("who", ["cheap", "strong"])
+def test_a_part_that_opposes_leaves_the_error(who: str, at: int) -> None:
+    """Wherever it stands and whoever sees it: not contradicted, for the whole may say otherwise, and no badge."""
+    opposed = Short(who, 200, f"word{at}")
+    found = long_cascade(opposed) if who == "cheap" else long_cascade(Short("cheap", 200), opposed)
+    assert (found.label, found.truncated, found.error) == ("error", True, "too long")
+
+
+def test_from_where_on_a_part_opposes() -> None:
+    """Below it, what a part has against the claim is what the whole has."""
+    assert long_cascade(Short("cheap", 200, "word40", against=OPPOSES)).label == "error"
+    found = long_cascade(Short("cheap", 200, "word40", against=0.39))
+    assert found == Judgement("not_enough_info", 0.0, 0.61, 0.39)
+
+
+def test_a_part_that_cannot_be_read_leaves_the_error() -> None:
+    """Either verifier may read less; nothing is left out."""
+    assert long_cascade(Short("cheap", 60)).label == "error"
+    assert long_cascade(Short("cheap", 200), Short("strong", 60)).label == "error"
+    assert long_cascade(Short("cheap", 200, support=0.0), Short("strong", 60)).label != "error"
+
+
+def test_what_the_strong_one_alone_cannot_read_is_read_in_parts_too() -> None:
+    """Support by the cheap one counts for nothing there."""
+    found = long_cascade(Short("cheap", 1_000), Short("strong", 200))
+    assert found == Judgement("not_enough_info", 0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("words", [1, 100, 150, 2_100])
+def test_other_lengths_are_not_cut(words: int) -> None:
+    """What is too long for another reason than one or two thousand words stays an error."""
+    cheap = Short("cheap", 0)
+    (found,) = CascadeVerifier(cheap, Short("strong", 0)).judge([Pair(LETTERS, "a " * words)])
+    assert found.label == "error"
+    assert len(cheap.read) == 1 if words != 150 else 3
+
+
+def test_a_figure_of_a_long_sentence_that_differs_leaves_the_error() -> None:
+    """What a part says with another figure would contest the claim: nothing is said of it."""
+    evidence = f"{LONG} the rent is 40 euros a month"
+    cheap, strong = Short("cheap", 200), Short("strong", 200)
+    (found,) = CascadeVerifier(cheap, strong).judge(
+        [Pair("The rent is 50 euros a month.", evidence)]
+    )
+    assert found.label == "error"

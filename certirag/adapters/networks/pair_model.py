@@ -192,10 +192,11 @@ class PairModel:
         """The checked files; ``files.sha256`` covers the graph, the tokeniser and the rest."""
         return self._files
 
-    def logits(self, pairs: Sequence[Pair]) -> tuple[PairLogits, ...]:
+    def logits(self, pairs: Sequence[Pair], *, in_parts: bool = False) -> tuple[PairLogits, ...]:
         """Return what the model says of each of *pairs*, in order.
 
-        All windows of all pairs are scored together; windows that are equal are scored once.
+        All windows of all pairs are scored together; windows that are equal are scored once. A sentence
+        that fits no window is an error or, with *in_parts*, read in parts.
         """
         read: dict[str, Sequence[int]] = {}  # the claims of a question share their evidence
 
@@ -204,7 +205,10 @@ class PairModel:
                 read[text] = self._encode(text)[0]
             return read[text]
 
-        plans = [plan_windows(pair, encode, max_tokens=self._max_tokens) for pair in pairs]
+        plans = [
+            plan_windows(pair, encode, max_tokens=self._max_tokens, in_parts=in_parts)
+            for pair in pairs
+        ]
         inputs = [[self._input(plan, window) for window in plan.windows] for plan in plans]
         scored = self._scored({one for own in inputs for one in own})
         return tuple(

@@ -54,13 +54,14 @@ class Plan:
     truncated: bool = False
 
 
-def plan_windows(pair: Pair, encode: Encode, *, max_tokens: int) -> Plan:
+def plan_windows(pair: Pair, encode: Encode, *, max_tokens: int, in_parts: bool = False) -> Plan:
     """Cut *pair* into windows of at most *max_tokens* tokens, markers included.
 
     Windows are runs of sentences that overlap by about OVERLAP tokens; where there are several,
     one more holds the sentences closest to the claim, wherever they lie. The context, when there
     is one, stands before the evidence of every window as ``context: ``. A pair of which any part
-    could not be read whole has a fault and no windows.
+    could not be read whole has a fault and no windows; with *in_parts* a sentence that fits no window
+    is none, and read in parts between its words.
     """
     texts = (pair.claim, pair.evidence, pair.context)
     if any(_SURROGATE.search(text) for text in texts):
@@ -79,6 +80,8 @@ def plan_windows(pair: Pair, encode: Encode, *, max_tokens: int) -> Plan:
             f"of {max_tokens} to the evidence; {LEAST_ROOM} are needed"
         )
     sentences, ids = _pieces(pair.evidence, encode, room)
+    if in_parts:
+        sentences, ids = _parts(sentences, ids, encode, room)
     lengths = [len(own) for own in ids]
     if not any(lengths):
         return Plan(fault="the evidence has no word that can be read")
@@ -131,6 +134,29 @@ def _pieces(
         parts = [part for part in _FINER[depth].split(piece) if part]
         waiting += [(part, depth + 1) for part in reversed(parts)]
     return tuple(piece for piece, _ in found), tuple(ids for _, ids in found)
+
+
+def _parts(
+    sentences: Sequence[str], ids: Sequence[tuple[int, ...]], encode: Encode, room: int
+) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """Return *sentences* with their *ids*, those beyond *room* as runs of words that overlap by half."""
+    found: list[tuple[str, tuple[int, ...]]] = []
+    for sentence, own in zip(sentences, ids, strict=True):
+        if len(own) <= room:
+            found.append((sentence, own))
+            continue
+        words = sentence.split()
+        sizes = [len(encode(word)) for word in words]
+        start = end = 0
+        while end < len(words):
+            end, used = start + 1, sizes[start]
+            while end < len(words) and used + sizes[end] <= room:
+                used += sizes[end]
+                end += 1
+            part = " ".join(words[start:end])
+            found.append((part, tuple(encode(part))))
+            start += max(1, (end - start) // 2)
+    return tuple(part for part, _ in found), tuple(own for _, own in found)
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from certirag.verification.judge import judge_pairs
 from certirag.verification.vetoes import OPPOSED_ALONE
 
 KIND: Final = "cascade"
-VERSION: Final = "5"
+VERSION: Final = "6"
 LOW: Final = 0.3
 HIGH: Final = 1.0
 AGREED: Final = 1.0
@@ -28,6 +28,12 @@ AGREED: Final = 1.0
 SAYS_OTHERWISE: Final = 0.85
 MAY_SAY_OTHERWISE: Final = 0.70
 CONTESTS: Final = 0.65
+# Words of a part of evidence that is longer than a verifier can read, each with half of the one before.
+PART: Final = 100
+MOST_PARTS: Final = 40
+# From here on a part may oppose the claim, and so nothing is said of the whole. Of 360 true claims against
+# eight long sentences about something else, 5 have a part of 0.40 or more, and 4 one of 0.50.
+OPPOSES: Final = 0.4
 
 
 class CascadeVerifier:
@@ -46,6 +52,9 @@ class CascadeVerifier:
     With *agreed* below 1.0 either of the two may support what the other does not deny: where
     *strong* sees at least that much support, the higher of the two counts, and a contradiction
     by *cheap* that no shipped policy acts upon (`OPPOSED_ALONE`) takes nothing away from it.
+
+    Evidence that is too long to be read, as one sentence of 250 words is, supports nothing. It is read
+    in parts for what speaks against the claim; where a part does, or cannot be read, it is an ``error``.
 
     Raises InputError unless 0 <= *low* <= *high* <= 1, and *agreed* too lies in [0, 1].
     """
@@ -103,12 +112,22 @@ class CascadeVerifier:
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         """Return one judgement per pair, in order."""
+        found = self._read(pairs)
+        unread = [at for at, one in enumerate(found) if one.label == "error" and one.truncated]
+        parts = {at: own for at in unread if (own := _parts(pairs[at]))}
+        read = iter(self._read([part for own in parts.values() for part in own]))
+        for at, own in parts.items():
+            found[at] = _of_parts(found[at], [next(read) for _ in own])
+        return tuple(found)
+
+    def _read(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        """Return what stands of each pair as it is."""
         turned = {at: turn for at, pair in enumerate(pairs) if (turn := _turned(pair))}
         first, found = self._judged([*pairs, *turned.values()])
         final, asked = found[: len(pairs)], len(pairs)
         for at, cheap, both in zip(turned, first[asked:], found[asked:], strict=True):
             final[at] = _opposed(final[at], cheap, both)
-        return tuple(final)
+        return final
 
     def _judged(self, pairs: Sequence[Pair]) -> tuple[list[Judgement], list[Judgement]]:
         """Return what *cheap* says of each pair, and what stands."""
@@ -154,6 +173,23 @@ def _answers(verifier: Verifier, pairs: Sequence[Pair]) -> list[Judgement]:
         else answer
         for at, answer in enumerate(answers)
     ]
+
+
+def _parts(pair: Pair) -> list[Pair]:
+    """Return *pair* with each part of its evidence alone; none where it is no longer than a part, or endless."""
+    words = pair.evidence.split()
+    starts = range(0, len(words) - PART // 2, PART // 2)
+    if not 1 < len(starts) <= MOST_PARTS:
+        return []
+    return [Pair(pair.claim, " ".join(words[at : at + PART]), pair.context) for at in starts]
+
+
+def _of_parts(whole: Judgement, parts: Sequence[Judgement]) -> Judgement:
+    """Return what stands of evidence of which only *parts* were read: nothing but that none opposes."""
+    against = max(part.contradicted for part in parts)
+    if any(part.label == "error" for part in parts) or against >= OPPOSES:
+        return whole
+    return Judgement("not_enough_info", 0.0, round(1.0 - against, 6), against)
 
 
 def _turned(pair: Pair) -> Pair | None:

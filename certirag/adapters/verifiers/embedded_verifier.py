@@ -115,7 +115,8 @@ class ReadingVerifier:
     """Scores pairs with the larger network in *directory* (Verifier port), as the gate asks them.
 
     It reads a claim twice: against the evidence, and against the passage that the evidence stands
-    in, for what stands beside a sentence may take it back. A calibrated head over both makes the
+    in, for what stands beside a sentence may take it back; a sentence of the passage that fits no
+    window is read in parts. A calibrated head over both makes the
     scores, and what is exact may then lower them. A claim that is its evidence word for word needs
     no network. It costs several times as much as `EmbeddedVerifier`, so a cascade asks it where
     that one sees anything at all. Raises ModelError or MissingExtra on construction.
@@ -174,7 +175,7 @@ def measure_reading(model: PairModel, pairs: Sequence[Pair]) -> list[MeasuredPai
     alone = _logits(model, asked)
     told = [at for at, logits in enumerate(alone) if _tells(logits)]
     passages = [replace(asked[at], evidence=asked[at].window or asked[at].evidence) for at in told]
-    around = dict(zip(told, _logits(model, passages), strict=True))
+    around = dict(zip(told, _logits(model, passages, in_parts=True), strict=True))
     read = {
         pair: (own, around.get(at, own))
         for at, (pair, own) in enumerate(zip(asked, alone, strict=True))
@@ -257,21 +258,21 @@ def _quoted(pair: Pair) -> Judgement | None:
     return Judgement("entailed", words.entailed, round(1 - words.entailed, 6), 0.0)
 
 
-def _logits(model: PairModel, pairs: Sequence[Pair]) -> list[PairLogits]:
+def _logits(model: PairModel, pairs: Sequence[Pair], *, in_parts: bool = False) -> list[PairLogits]:
     """Score the pairs with their headings, unless the headings alone would carry the claim.
 
     Title and headings tell what a sentence is about; they are not evidence. Where the network
     takes them for it, the evidence has to do without them.
     """
     bare = list(dict.fromkeys(Pair(p.claim, p.context) for p in pairs if _WORD.search(p.context)))
-    found = model.logits([*pairs, *bare])
+    found = model.logits([*pairs, *bare], in_parts=in_parts)
     carried = {
         pair
         for pair, logits in zip(bare, found[len(pairs) :], strict=True)
         if logits.error or any(_supports(window.logits) for window in logits.windows)
     }
     again = [p for p in dict.fromkeys(pairs) if Pair(p.claim, p.context) in carried]
-    alone = model.logits([replace(pair, context="") for pair in again])
+    alone = model.logits([replace(pair, context="") for pair in again], in_parts=in_parts)
     instead = dict(zip(again, alone, strict=True))
     return [instead.get(pair, own) for pair, own in zip(pairs, found, strict=False)]
 
