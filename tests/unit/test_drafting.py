@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fakes import WordReader, chunk_of
 
-from certirag.answers.draft import _FEWEST, _MOST_READ, _read
+from certirag.answers.draft import _FEWEST, _MOST_READ, readable
 from certirag.drafting.extractive import QuotableSentence
 
 QUESTION = "When does the library open?"
@@ -14,7 +14,7 @@ def shown(question: str, *sentences: str) -> list[str]:
     """Return the sentences that a model is shown, in order."""
     chunks = [chunk_of(text, place=at) for at, text in enumerate(sentences)]
     candidates = [QuotableSentence(chunk, chunk.spans[0], 0.0) for chunk in chunks]
-    return [one.span.sentence for one in _read(question, candidates, WordReader())]
+    return [one.span.sentence for one in readable(question, candidates, WordReader())]
 
 
 def test_what_answers_is_shown_first_and_what_does_not_is_left_out() -> None:
