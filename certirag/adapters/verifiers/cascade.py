@@ -30,7 +30,7 @@ MAY_SAY_OTHERWISE: Final = 0.70
 CONTESTS: Final = 0.65
 # Words of a part of evidence that is longer than a verifier can read, each with half of the one before.
 PART: Final = 100
-MOST_PARTS: Final = 40
+MOST_PARTS: Final = 12  # of one pair, 650 words: a document is not to choose what reading it costs
 # From here on a part may oppose the claim, and so nothing is said of the whole. Of 360 true claims against
 # eight long sentences about something else, 5 have a part of 0.40 or more, and 4 one of 0.50.
 OPPOSES: Final = 0.4
