@@ -91,8 +91,12 @@ async def _load(
     async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as once:
         while True:
             try:
-                if (await once.get("/readyz")).status_code == 200:
+                ready = await once.get("/readyz")
+                if ready.status_code == 200:
                     break
+                if ready.status_code == 404:
+                    raise SystemExit("CERTIRAG_HOME has no corpus: run `make demo` first")
+                await asyncio.sleep(0.2)
             except httpx.ConnectError:
                 await asyncio.sleep(0.2)
             if gateway.poll() is not None:

@@ -139,23 +139,25 @@ def _pieces(
 def _parts(
     sentences: Sequence[str], ids: Sequence[tuple[int, ...]], encode: Encode, room: int
 ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return *sentences* with their *ids*, those beyond *room* as runs of words that overlap by half."""
+    """Return *sentences* with their *ids*, those beyond *room* as runs of words of about OVERLAP tokens.
+
+    So short, a part stands in one window with what is beside it, and windows overlap by one.
+    """
     found: list[tuple[str, tuple[int, ...]]] = []
     for sentence, own in zip(sentences, ids, strict=True):
         if len(own) <= room:
             found.append((sentence, own))
             continue
-        words = sentence.split()
-        sizes = [len(encode(word)) for word in words]
-        start = end = 0
-        while end < len(words):
-            end, used = start + 1, sizes[start]
-            while end < len(words) and used + sizes[end] <= room:
-                used += sizes[end]
-                end += 1
-            part = " ".join(words[start:end])
-            found.append((part, tuple(encode(part))))
-            start += max(1, (end - start) // 2)
+        part: list[str] = []
+        used = 0
+        for word in sentence.split():
+            size = len(encode(word))
+            if part and used + size > min(OVERLAP, room // 4):
+                found.append((text := " ".join(part), tuple(encode(text))))
+                part, used = [], 0
+            part.append(word)
+            used += size
+        found.append((text := " ".join(part), tuple(encode(text))))
     return tuple(part for part, _ in found), tuple(own for _, own in found)
 
 

@@ -265,16 +265,16 @@ def _logits(model: PairModel, pairs: Sequence[Pair], *, in_parts: bool = False) 
     takes them for it, the evidence has to do without them.
     """
     bare = list(dict.fromkeys(Pair(p.claim, p.context) for p in pairs if _WORD.search(p.context)))
-    found = model.logits([*pairs, *bare], in_parts=in_parts)
+    found = model.logits(pairs, in_parts=in_parts)
     carried = {
         pair
-        for pair, logits in zip(bare, found[len(pairs) :], strict=True)
+        for pair, logits in zip(bare, model.logits(bare), strict=True)
         if logits.error or any(_supports(window.logits) for window in logits.windows)
     }
     again = [p for p in dict.fromkeys(pairs) if Pair(p.claim, p.context) in carried]
     alone = model.logits([replace(pair, context="") for pair in again], in_parts=in_parts)
     instead = dict(zip(again, alone, strict=True))
-    return [instead.get(pair, own) for pair, own in zip(pairs, found, strict=False)]
+    return [instead.get(pair, own) for pair, own in zip(pairs, found, strict=True)]
 
 
 _WORD: Final = re.compile(r"[^\W_]")
