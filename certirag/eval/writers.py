@@ -262,11 +262,10 @@ def _report(
         data = [
             {
                 "question": line.asked.question,
-                "output": own.output,
-                "docs": list(map(asdict, own.docs)),
+                "output": line.answers[at].output,
+                "docs": [asdict(one) for one in line.answers[at].docs],
             }
             for line in lines
-            for own in [line.answers[at]]
         ]
         path = run.out / f"system-{at + 1}.json"
         path.write_text(

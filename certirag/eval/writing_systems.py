@@ -26,7 +26,7 @@ from certirag.errors import LanguageModelError, ModelOutcome
 from certirag.eval.alce import AlceDocument
 from certirag.ports import Index, LanguageModel, Prompt
 from certirag.render import Mode, present
-from certirag.retrieve.hybrid import retrieve, search_text, visible_text
+from certirag.retrieve.hybrid import RetrievalOutcome, retrieve, search_text, visible_text
 
 _MAX_TOKENS: Final = 400  # of a paragraph
 _QUERIES: Final = 3
@@ -110,7 +110,7 @@ def written_answers(question: str, index: Index, services: Services) -> list[Wri
 def _from_passages(
     question: str, index: Index, services: Services, writer: AnswerWriter
 ) -> WrittenAnswer:
-    return _paragraph(question, _searched(question, index, services), writer.model)
+    return _paragraph(question, _searched(question, index, services).chunks, writer.model)
 
 
 def _from_several_searches(
@@ -126,7 +126,7 @@ def _from_several_searches(
     scores: defaultdict[str, float] = defaultdict(float)
     chunks: dict[str, EvidenceChunk] = {}
     for query in (question, *queries):
-        for rank, chunk in enumerate(_searched(query, index, services), 1):
+        for rank, chunk in enumerate(_searched(query, index, services).chunks, 1):
             chunks[chunk.chunk_id] = chunk
             scores[chunk.chunk_id] += 1 / (_RRF + rank)
     best = sorted(chunks, key=lambda name: (-scores[name], name))[: services.settings.max_chunks]
@@ -134,9 +134,9 @@ def _from_several_searches(
     return replace(said, failed=failed)
 
 
-def _searched(query: str, index: Index, services: Services) -> tuple[EvidenceChunk, ...]:
+def _searched(query: str, index: Index, services: Services) -> RetrievalOutcome:
     most = services.settings.max_chunks
-    return retrieve(query, index, services.embedder, services.reranker, max_chunks=most).chunks
+    return retrieve(query, index, services.embedder, services.reranker, max_chunks=most)
 
 
 def _rewritten(question: str, model: LanguageModel) -> list[str]:
@@ -184,14 +184,7 @@ def _reference_first(
 ) -> WrittenAnswer:
     """Write each claim from one sentence that was chosen before, and show all of them unchecked."""
     instruments = services.instruments
-    found = retrieve(
-        question,
-        index,
-        services.embedder,
-        services.reranker,
-        max_chunks=services.settings.max_chunks,
-    )
-    spans = preselected(question, found, instruments)
+    spans = preselected(question, _searched(question, index, services), instruments)
     read = readable(question, spans.candidates, instruments.reader)
     given = {(own.chunk.chunk_id, own.span.span_id): own for own in read}
     most = services.settings.max_claims
