@@ -51,6 +51,8 @@ _LOOKED_INTO: Final = 12
 _MOST_TOGETHER: Final = 3  # sentences of one quotation
 _LONGEST_LIST: Final = MAX_CLAIM_TOKENS - 8  # words, so that a heading has room before it
 _DUPLICATE: Final = 0.85
+# Words of a stretch that is asked whether it instructs a model; 60 and 80 find half as many orders.
+_READ_TOGETHER: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,18 @@ def claims_from_evidence(
     return capped(
         question, _unrepeated(claims), generator="extractive", draft="", max_claims=max_claims
     )
+
+
+def instruct(candidates: Sequence[QuotableSentence], reader: Reader) -> list[bool]:
+    """Say of each of *candidates* whether it instructs a model, by itself or with its neighbours.
+
+    An order and what it wants said stand side by side, so both are asked. Longer stretches are not:
+    the networks that answer were taught on paragraphs of a few sentences, and take one in six
+    ordinary passages of 150 words for an order (docs/pipeline.md).
+    """
+    texts = [text for c in candidates for text in (c.span.sentence, _with_neighbours(c))]
+    told = reader.instructs(texts)
+    return [alone or beside for alone, beside in zip(told[::2], told[1::2], strict=True)]
 
 
 def _unrepeated(claims: Sequence[Claim]) -> list[Claim]:
@@ -177,13 +191,28 @@ def _rated(question: str, candidates: Sequence[QuotableSentence], reader: Reader
     )
     ranked = sorted((one for one in scores if one[2] >= RELATED), key=lambda one: -one[1])
     first = ranked[:_LOOKED_INTO]
-    told = reader.instructs([candidate.chunk.text for candidate, _, _ in first])
+    told = instruct([candidate for candidate, _, _ in first], reader)
     made = [
         _Rated(candidate, order, relevance, _claims(candidate))
         for (candidate, order, relevance), instructs in zip(first, told, strict=True)
         if not instructs
     ]
     return [one for one in made if one.claims]
+
+
+def _with_neighbours(candidate: QuotableSentence) -> str:
+    """Return the sentence with those around it, `_READ_TOGETHER` words at most."""
+    spans = sorted(candidate.chunk.spans, key=lambda span: span.start)
+    first = last = spans.index(candidate.span)
+    left = _READ_TOGETHER - len(candidate.span.sentence.split())
+    grown = True
+    while grown:
+        grown = False
+        for at in (first - 1, last + 1):
+            words = len(spans[at].sentence.split()) if 0 <= at < len(spans) else left + 1
+            if words <= left:
+                first, last, left, grown = min(first, at), max(last, at), left - words, True
+    return candidate.chunk.text[spans[first].start : spans[last].end]
 
 
 def _is_usable(candidate: QuotableSentence) -> bool:

@@ -22,6 +22,7 @@ from certirag.core.claim import Claim
 from certirag.core.policy import Policy
 from certirag.core.text import ChunkSource, EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
 from certirag.core.verdict import SpanScore, VerificationResult
+from certirag.drafting.extractive import QuotableSentence, instruct
 from certirag.eval.answer_comparison import COMPARISONS
 from certirag.eval.builtin import (
     BuiltinRun,
@@ -43,12 +44,13 @@ from certirag.eval.retrieval import RANKED, RetrievalRun, run_retrieval
 from certirag.eval.retrieval_report import RERANKED, RankedQuestion
 from certirag.eval.systems import Share
 from certirag.eval.workload import FIXTURES
-from certirag.ports import Progress
+from certirag.ingest.sentences import sentence_splitter
+from certirag.ports import Progress, Reader
 from certirag.render import certify
 from certirag.settings import Settings
 from certirag.verification.question_answers import question_records
 
-FORMAT: Final = 2  # of a run and its figures
+FORMAT: Final = 3  # of a run and its figures
 PARTS: Final = "parts.jsonl"
 _ABSENT: Final = (
     "Claim splitting: no fixture holds splits made by hand; tests hold single cases.",
@@ -149,12 +151,42 @@ def _questions_cut(settings: Settings, every: int) -> Iterator[StageFigure]:
 
 
 def _instructions(settings: Settings, every: int) -> Iterator[StageFigure]:
+    """Ask about each text by itself, and about its sentences amid a passage of ordinary ones."""
     rows = list(fixture_lines(FIXTURES / "instructions" / "test.jsonl"))[::every]
-    told = scratch_services(settings).reader.instructs([row["text"] for row in rows])
-    for label, what in ((1, "texts that instruct a model, told"), (0, "other texts, called so")):
-        own = [mark for mark, row in zip(told, rows, strict=True) if row["label"] == label]
-        share = Share(sum(own), len(own))
-        yield StageFigure("what is left out of answers", "fixtures/instructions", what, share)
+    reader = scratch_services(settings).reader
+    alone = reader.instructs([row["text"] for row in rows])
+    plain = [row["text"] for row in rows if not row["label"]]
+    amid = []
+    for at, row in enumerate(rows):
+        others = [
+            text for text in (plain * 2)[at % max(1, len(plain)) :][:7] if text != row["text"]
+        ]
+        amid.append(_told_amid(row["text"], others[:6], reader))
+    for told, where in ((alone, ""), (amid, " in a passage")):
+        for label, what in (
+            (1, "texts that instruct a model, told"),
+            (0, "other texts, called so"),
+        ):
+            own = [mark for mark, row in zip(told, rows, strict=True) if row["label"] == label]
+            share = Share(sum(own), len(own))
+            yield StageFigure(
+                "what is left out of answers", "fixtures/instructions", what + where, share
+            )
+
+
+def _told_amid(text: str, others: Sequence[str], reader: Reader) -> bool:
+    """Say whether any sentence of *text* is told where it stands amid *others*."""
+    half = len(others) // 2
+    passage = " ".join((*others[:half], text, *others[half:]))
+    spans = tuple(
+        SentenceSpan(f"s{n}", a, b, passage[a:b])
+        for n, (a, b) in enumerate(sentence_splitter()(passage), 1)
+    )
+    source = ChunkSource("", "passage.md", "", sha256_hex(passage))
+    chunk = EvidenceChunk("passage#1", "passage", passage, sha256_hex(passage), source, spans)
+    begin = passage.index(text)
+    own = [s for s in spans if begin < s.end and s.start < begin + len(text)]
+    return any(instruct([QuotableSentence(chunk, span, 0.0) for span in own], reader))
 
 
 def _figures(settings: Settings, every: int) -> Iterator[StageFigure]:

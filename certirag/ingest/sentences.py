@@ -116,18 +116,22 @@ def _pipeline_edges(nlp: Language) -> Callable[[str], Iterator[int]]:
 def boundaries(text: str) -> Iterator[int]:
     """Yield, in order, each offset of *text* (over 0) at which the rules begin a new sentence."""
     hard = _line_boundaries(text)
-    sentence, depth, counted, next_hard = 0, 0, 0, 0
+    sentence, depth, marks, counted, next_hard = 0, 0, 0, 0, 0
     for match in _CANDIDATE.finditer(text):
         while next_hard < len(hard) and hard[next_hard] <= match.start():
             if hard[next_hard] > sentence:
-                sentence, depth, counted = hard[next_hard], 0, hard[next_hard]
+                sentence, depth, marks, counted = hard[next_hard], 0, 0, hard[next_hard]
                 yield sentence
             next_hard += 1
         end = match.end()
         depth = max(0, depth + text.count("(", counted, end) - text.count(")", counted, end))
+        marks += text.count('"', counted, end)
         counted = max(counted, end)
         bracketed = depth > 0 and ")" in text[end : end + _BRACKET_REACH]
         if end < len(text) and not bracketed and _ends_sentence(text, match, sentence):
+            # In text with blanks around its quotation marks (' " Yes. " He left.') an open one closes.
+            if marks % 2 and text[end] == '"' and text[end + 1 : end + 2].isspace():
+                end += 1
             sentence, depth = end, 0
             yield end
     for offset in hard[next_hard:]:

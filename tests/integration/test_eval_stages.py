@@ -51,15 +51,18 @@ def test_three_citations_in_ten_are_wrong_and_the_same_each_time(bench: Bench) -
 
 
 def test_most_questions_and_instructions_are_told() -> None:
-    """Over all of their rows, by the small network."""
+    """Over all of their rows, by the small network; and in a passage no less than alone."""
     settings = Settings(verifier="embedded", reader="embedded")
     found = {
         own.figure: own.share
         for stage in (_questions_cut, _instructions)
         for own in stage(settings, 1)
     }
-    for figure in ("two questions cut as by hand", "texts that instruct a model, told"):
+    told = "texts that instruct a model, told"
+    for figure in ("two questions cut as by hand", told, f"{told} in a passage"):
         assert found[figure].part > found[figure].whole / 2
+    taken = found["other texts, called so in a passage"]
+    assert taken.part < 0.3 * taken.whole
 
 
 @pytest.mark.slow

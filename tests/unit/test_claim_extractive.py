@@ -129,6 +129,20 @@ def test_what_stands_in_a_paragraph_that_instructs_a_model_is_no_claim():
     assert "27 days" in answer(question, planted, LEAVE)[0]
 
 
+def test_a_long_passage_is_not_taken_for_an_instruction_as_a_whole():
+    """A reader that was taught on paragraphs of a few sentences says anything of two hundred words."""
+
+    class Short(WordReader):
+        def instructs(self, texts):
+            return [len(text.split()) > 60 for text in texts]
+
+    filler = [f"Room {n} has nine desks and one lamp by the window." for n in range(20)]
+    long = chunk("p", [*filler[:10], "Employees receive 27 days of annual leave.", *filler[10:]])
+    question = "How many days of annual leave do employees receive?"
+    ir = claims_from_evidence(question, candidates(long), Short(), max_claims=12)
+    assert ir.claims[0].text == "Employees receive 27 days of annual leave."
+
+
 def test_what_the_reader_puts_first_comes_first():
     """The order is the reader's own, not that of the relevance."""
 
