@@ -27,7 +27,7 @@ ReasonCode = Literal[
     "MEASUREMENT_FAILED",
 ]
 REASON_CODES: tuple[ReasonCode, ...] = get_args(ReasonCode)
-# At this relevance a statement counts as an answer (docs/pipeline.md has how it was chosen).
+# At this relevance a statement counts as an answer (docs/development.md has how it was chosen).
 ANSWERS: Final = 0.50
 # Below this for every Verified claim, a part of a question is open: on the development questions 19 of
 # 27 open parts were told so, and 6 of 119 answered ones.

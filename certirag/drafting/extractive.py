@@ -41,7 +41,7 @@ from certirag.text.word_classes import NUMBER_WORDS
 MOST_SENTENCES: Final = 3
 # Below this a sentence is not even on the topic. One that answers less surely than that share of
 # the first, or stands further behind it in the reader's order (in log-odds), adds nothing to it.
-# Chosen on the development questions of `fixtures/everyday` and CLAPNQ (docs/pipeline.md).
+# Chosen on the development questions of `fixtures/everyday` and CLAPNQ (docs/development.md).
 RELATED: Final = 0.10
 FALL_OFF: Final = 0.70
 WITHIN: Final = 1.0
@@ -92,7 +92,7 @@ def instruct(candidates: Sequence[QuotableSentence], reader: Reader) -> list[boo
 
     An order and what it wants said stand side by side, so both are asked. Longer stretches are not:
     the networks that answer were taught on paragraphs of a few sentences, and take one in six
-    ordinary passages of 150 words for an order (docs/pipeline.md).
+    ordinary passages of 150 words for an order (docs/development.md).
     """
     texts = [text for c in candidates for text in (c.span.sentence, _with_neighbours(c))]
     told = reader.instructs(texts)

@@ -20,13 +20,16 @@ from certirag.answers.pipeline import answer_question
 from certirag.answers.services import Services
 from certirag.bootstrap import build_services, index_of_paths
 from certirag.errors import InputError
+from certirag.eval.figure_tables import FigureTable
 from certirag.eval.labelled_lines import labelled_lines
+from certirag.eval.pairs import head_of
+from certirag.eval.systems import Share
 from certirag.ports import Index, Progress
 from certirag.render import Mode, present
 from certirag.retrieve.relevance import read_text
 from certirag.settings import Settings
 
-FORMAT: Final = 1  # of the report
+FORMAT: Final = 2  # of the report
 _KINDS: Final = ("who", "when", "where", "why", "how", "what", "which")
 _SHORTEST: Final = 20  # characters; a shorter text may stand inside any sentence by chance
 
@@ -52,29 +55,34 @@ class QuestionRow:
 
 @dataclass(slots=True)
 class AnswerTally:
-    """Counts over some questions; see `as_report`."""
+    """Counts over some questions; see `shares`."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
-    def as_report(self) -> dict[str, float | int]:
-        """Return the counts, and shares to three decimals, 0 of nothing.
+    def shares(self) -> dict[str, Share]:
+        """Return each figure with its counts.
 
         What is called related only is not answered; *first_shown_marked* counts its first claim too.
         """
         c = self.counts
-
-        def share(part: str, whole: str) -> float:
-            return round(c[part] / c[whole], 3) if c[whole] else 0.0
-
         return {
-            "answerable": c["answerable"],
-            "answered": share("answered", "answerable"),
-            "first_claim_marked": share("first", "answerable"),
-            "first_shown_marked": share("first_shown", "answerable"),
-            "claims_marked": share("marked", "shown"),
-            "unanswerable": c["unanswerable"],
-            "refused_or_related": share("refused", "unanswerable"),
-            "cosine_first_marked": share("cosine", "answerable"),
+            "answered": Share(c["answered"], c["answerable"]),
+            "first_claim_marked": Share(c["first"], c["answerable"]),
+            "first_shown_marked": Share(c["first_shown"], c["answerable"]),
+            "cosine_first_marked": Share(c["cosine"], c["answerable"]),
+            "claims_marked": Share(c["marked"], c["shown"]),
+            "refused_or_related": Share(c["refused"], c["unanswerable"]),
+        }
+
+    def as_report(self) -> dict[str, float | int]:
+        """Return the counts, and shares to three decimals, 0 of nothing."""
+        return {
+            "answerable": self.counts["answerable"],
+            "unanswerable": self.counts["unanswerable"],
+            **{
+                name: round(share.part / share.whole, 3) if share.whole else 0.0
+                for name, share in self.shares().items()
+            },
         }
 
 
@@ -113,11 +121,14 @@ def run_answers(
                 found = Counter({"answerable" if row.gold else "unanswerable": 1})
             for tally in (whole, kinds.setdefault(row.kind, AnswerTally())):
                 tally.counts.update(found)
+    head = head_of(services.verifier, services.policy)
     return {
         "format": FORMAT,
+        "measured": f"{head[:-1]}; reader `{settings.reader}`.",
         "questions": len(rows),
         "all": whole.as_report(),
         "kinds": {kind: kinds[kind].as_report() for kind in sorted(kinds)},
+        "table": _table({**{kind: kinds[kind] for kind in sorted(kinds)}, "all": whole}),
         "failed": failed,
     }
 
@@ -172,10 +183,24 @@ def _letters(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
+def _table(tallies: Mapping[str, AnswerTally]) -> str:
+    """Return the counts of *tallies*, by kind of question, as Markdown."""
+    names = tuple(AnswerTally().shares())
+    head = ("question", *(name.replace("_", " ") for name in names))
+    rows = [
+        (kind, *(_counted(tally.shares()[name]) for name in names))
+        for kind, tally in tallies.items()
+    ]
+    return FigureTable("answers", head, tuple(rows)).markdown()
+
+
+def _counted(share: Share) -> str:
+    return f"{share.part} of {share.whole}: {share.part / share.whole:.1%}" if share.whole else "–"
+
+
 def answers_report_lines(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield *report* as lines for a reader, a line a kind of question."""
-    names = list(report["all"])
-    yield f"{'':8}" + "".join(f"{name.replace('_', ' '):>21}" for name in names)
-    for kind, figures in (*report["kinds"].items(), ("all", report["all"])):
-        yield f"{kind:8}" + "".join(f"{figures[name]:>21}" for name in names)
+    """Yield *report* as lines for a reader: what was measured, and a line for a kind of question."""
+    yield report["measured"]
+    yield ""
+    yield from report["table"].splitlines()
     yield from (f"failed: {line}" for line in report["failed"])

@@ -26,7 +26,7 @@ FLOORS = {"everyday": (38, 38, 4), "everyday_blind": (36, 38, 1) if WHOLE else (
 def test_everyday_questions_are_answered_first_and_whole(
     bench: Bench, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    """The floors are a little below what was measured (docs/pipeline.md)."""
+    """The floors are a little below what was measured (docs/development.md)."""
     asked = []
     rows = list(enumerate(everyday_questions(FIXTURES / "questions" / f"{name}.jsonl")))
     for number, row in part_of(rows, EVERY):

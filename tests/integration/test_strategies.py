@@ -1,7 +1,7 @@
 """The drafts with planted errors, written by a language model through each strategy.
 
 A model that writes down every planted error gets no badge for one, whatever the strategy, and a
-badge that was shown stays. The table is printed; `docs/pipeline.md` has it.
+badge that was shown stays. The table is printed; `docs/development.md` has it.
 """
 
 from __future__ import annotations

@@ -54,7 +54,9 @@ def test_the_command_prints_and_writes_them(
     data = _written(tmp_path / "d.jsonl.gz", *map(_json, ROWS))
     out = tmp_path / "out.json"
     assert main(["eval", "answers", "--data", str(data), "--limit", "1", "--out", str(out)]) == 0
-    assert "first claim marked" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "| first claim marked |" in printed
+    assert "| how | 1 of 1: 100.0% |" in printed
     assert json.loads(out.read_text("utf-8"))["questions"] == 1
 
 
