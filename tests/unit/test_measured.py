@@ -211,4 +211,16 @@ def test_a_measurement_ships_for_the_verifier_and_each_strict_policy_that_ship()
     strict = [p for p in map(load_policy, policy_names()) if {*STRICT_RULES} <= {*p.rules}]
     assert strict
     missing = [p.name for p in strict if not measured_for(shipped, [verifier], p)]
-    assert missing == [], "measure them: scripts/risk_table.py"
+    assert missing == [], "measure them: certirag eval risk --out"
+
+
+def test_the_card_says_what_ships() -> None:
+    """A row of its table for each set: wrong badges under either policy, as `certirag eval risk` prints them."""
+    models = ASSETS / "models"
+    shipped = read_measurements(models / "verifier" / "measured.json")
+    card = (models / "verifier-large" / "MODEL_CARD.md").read_text("utf-8")
+    cells = {(one.set_name, one.policy.name): f"{one.wrong} of {one.badges}" for one in shipped}
+    names = {name for name, _ in cells}
+    assert len(names) == 3
+    for name in names:
+        assert f"| {cells[name, 'strict-1']} | {cells[name, 'strict-2']} |" in card, name
