@@ -21,6 +21,7 @@ def add_evaluating(commands: Commands) -> None:
     _add_answers(kinds)
     for kind in (_add_pairs(kinds), _add_builtin(kinds), _add_alce(kinds), *add_parts(kinds)):
         kind.add_argument("--jobs", type=whole(1), metavar="N", default=1, help="N processes")
+    _add_risk(kinds)
     _add_compare(kinds)
     _add_bounds(kinds)
     add_spot_check(kinds)
@@ -79,6 +80,44 @@ def _add_builtin(kinds: Commands) -> argparse.ArgumentParser:
     builtin.add_argument("--json", action="store_true", help="print the figures as JSON")
     builtin.set_defaults(run="measure_commands:eval_builtin")
     return builtin
+
+
+def _add_risk(kinds: Commands) -> None:
+    risk = kinds.add_parser(
+        "risk", help="how often badges are wrong on labelled sets, with exact intervals"
+    )
+    risk.add_argument(
+        "--sets",
+        nargs="+",
+        choices=("documents", "drafts", "public"),
+        default=(),
+        help="what to measure; without it documents and drafts, and with --data public too",
+    )
+    risk.add_argument(
+        "--data",
+        type=Path,
+        metavar="PATH|hub:OWNER/NAME/FILE",
+        help="the pairs of the set public, which do not ship",
+    )
+    risk.add_argument(
+        "--policy",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="one or more; without it strict-1 and strict-2",
+    )
+    risk.add_argument(
+        "--limit", type=whole(1), metavar="N", help="about N rows or drafts of each set, evenly"
+    )
+    risk.add_argument("--verifier", metavar="NAME")
+    risk.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write the measurements into this file, in place of those it has of the same sets",
+    )
+    risk.add_argument("--json", action="store_true", help="print the figures as JSON")
+    risk.set_defaults(run="measure_commands:eval_risk")
 
 
 def _add_compare(kinds: Commands) -> None:

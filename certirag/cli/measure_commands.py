@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,11 +31,13 @@ from certirag.eval.pairs import PairsRun, run_pairs
 from certirag.eval.plot_files import plots_left_out
 from certirag.eval.published_answers import read_published_answers
 from certirag.eval.published_files import told
+from certirag.eval.risk import RiskRun, risk_table, run_risk
 from certirag.eval.workload import demo_workloads, own_workload
 from certirag.ports import Progress
 from certirag.render import visible
 from certirag.settings import Settings
 from certirag.verification.judge import score_rows
+from certirag.verification.measured import measurements_bytes
 
 
 def score(options: argparse.Namespace, settings: Settings) -> int:
@@ -106,6 +109,22 @@ def eval_builtin(options: argparse.Namespace, settings: Settings) -> int:
     """Measure the benchmark that ships; a run that was interrupted goes on."""
     run = BuiltinRun(options.out, options.every, options.jobs)
     return _run_into_folder(partial(run_builtin, run), options, settings)
+
+
+def eval_risk(options: argparse.Namespace, settings: Settings) -> int:
+    """Count wrong badges on labelled sets; a set that is measured stands in the file at once."""
+    _require_folder(options.out)
+    data = local_data(options.data) if options.data else None
+    run = RiskRun(options.sets, options.policy or (), data, options.limit, options.out)
+    settings = replace(settings, verifier=options.verifier or settings.verifier)
+    found = run_risk(run, settings, say_progress)
+    if options.out:
+        note(f"measurements written to {options.out}")
+    if options.json:
+        print_json(json.loads(measurements_bytes(found)))
+    else:
+        print(risk_table(found).markdown())
+    return 0
 
 
 def _run_into_folder(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +34,7 @@ from certirag.eval.builtin_questions import (
     read_questions_with_answers,
     what_became,
 )
-from certirag.eval.gate_counts import trials_of
+from certirag.eval.gate_counts import BadgeCount, trials_of
 from certirag.eval.measured_claims import measured_claims
 from certirag.eval.pair_report import write_report
 from certirag.eval.pair_rows import MEASURED, MeasuredRow, PairRow
@@ -166,9 +166,21 @@ def fixture_lines(path: Path) -> Iterator[dict[str, Any]]:
     try:
         text = path.read_text("utf-8")
     except OSError as error:
-        message = f"the built-in benchmark is not in {FIXTURES} (an installed package has none): "
-        raise InputError(message + "run it in a checkout") from error
+        raise _no_fixtures() from error
     yield from map(json.loads, text.splitlines())
+
+
+def fixture_files(pattern: str) -> list[Path]:
+    """Return the files of the fixtures that *pattern* names, in order; InputError where there are none."""
+    found = sorted(FIXTURES.glob(pattern))
+    if not found:
+        raise _no_fixtures()
+    return found
+
+
+def _no_fixtures() -> InputError:
+    message = f"the built-in benchmark is not in {FIXTURES} (an installed package has none): "
+    return InputError(message + "run it in a checkout")
 
 
 def labelled_statements() -> Iterator[PairRow]:
@@ -200,7 +212,7 @@ def drafts_with_errors() -> list[Draft]:
     """Return the drafts over the demo corpora, in the order of their names."""
     return [
         TypeAdapter(Draft).validate_json(path.read_bytes())
-        for path in sorted((FIXTURES / "drafts").glob("*.json"))
+        for path in fixture_files("drafts/*.json")
     ]
 
 
@@ -222,14 +234,42 @@ def corpus_index(corpus: str, settings: Settings) -> Index:
 
 
 def _measure_drafts(drafts: Sequence[tuple[int, Draft]], settings: Settings) -> list[MeasuredDraft]:
-    found = []
-    services = scratch_services(settings)
+    services, found = scratch_services(settings), []
     for number, draft in drafts:
-        answer = verify_draft(
-            draft.text, corpus_index(draft.corpus, settings), services, question=draft.question
-        )
-        record = open_export(answer.export, services.trusted)
+        record = draft_record(draft, settings)
         found.append(MeasuredDraft(number, tuple(_rows_of(number, draft, record, services))))
+    return found
+
+
+def draft_record(draft: Draft, settings: Settings) -> AnswerRecord:
+    """Verify *draft* over its whole corpus, and return what was measured and decided."""
+    services, index = scratch_services(settings), corpus_index(draft.corpus, settings)
+    answer = verify_draft(draft.text, index, services, question=draft.question)
+    return open_export(answer.export, services.trusted)
+
+
+def draft_counts(
+    draft: Draft, record: AnswerRecord, policies: Sequence[Policy]
+) -> dict[str, list[BadgeCount]]:
+    """Return what counts of each claim that can be checked, by its id, under each of *policies*.
+
+    A claim that touches a planted error is untrue. Nothing is measured again.
+    """
+    claims = record.claim_ir.claims
+    measured = (claims, record.verification, record.retrieval.chunks)
+    states = [
+        {one.claim_id: one.render_state for one in certify(*measured, policy)[0]}
+        for policy in policies
+    ]
+    found = {}
+    for claim in claims:
+        if any(problem.startswith("not_checkable") for problem in claim.problems):
+            continue
+        true = not any(touches(claim, error, draft.text) for error in draft.errors)
+        marks = [own[claim.id] == "VERIFIED" for own in states]
+        found[claim.id] = [
+            BadgeCount(int(v), int(v and not true), int(true), int(v and true)) for v in marks
+        ]
     return found
 
 
@@ -239,20 +279,17 @@ def _rows_of(
     """Yield a row for each claim that can be checked; one that touches a planted error is untrue."""
     claims, results = record.claim_ir.claims, record.verification
     policy = services.policy
-    trials = trials_of(policy)
+    counts = draft_counts(draft, record, trials_of(policy))
     measured = (claims, results, record.retrieval.chunks)
-    each = [{one.claim_id: one for one in certify(*measured, trial)[0]} for trial in trials]
-    own = next(at for at, trial in enumerate(trials) if trial.tau_entail == policy.tau_entail)
+    decisions = {one.claim_id: one for one in certify(*measured, policy)[0]}
     spans = [span.sentence for chunk in record.retrieval.chunks for span in chunk.spans]
     vectors = services.embedder.embed([*(claim.text for claim in claims), *spans])
     cosines = vectors[: len(claims)] @ vectors[len(claims) :].T if spans else None
-    decided = measured_claims(*measured, each[own])
+    decided = measured_claims(*measured, decisions)
     for at, (claim, result, kept) in enumerate(zip(claims, results, decided, strict=True)):
-        if any(problem.startswith("not_checkable") for problem in claim.problems):
+        if claim.id not in counts:
             continue
         planted = [error for error in draft.errors if touches(claim, error, draft.text)]
-        true = not planted
-        states = [decisions[claim.id].render_state == "VERIFIED" for decisions in each]
         yield MeasuredRow(
             number=_FIRST_DRAFT + 1_000 * number + at,
             source=DRAFTS,
@@ -260,7 +297,7 @@ def _rows_of(
             premise="",
             hypothesis=claim.text,
             false=planted[0]["text"] if planted else "",
-            gold="entailed" if true else "not_entailed",
+            gold="not_entailed" if planted else "entailed",
             label=result.label,
             entailed=max((s.entailed or 0.0 for s in result.all_scores), default=0.0),
             not_enough_info=min((s.not_enough_info or 0.0 for s in result.all_scores), default=1.0),
@@ -269,7 +306,7 @@ def _rows_of(
             premise_words=sum(len(chunk.text.split()) for chunk in record.retrieval.chunks),
             hypothesis_words=len(claim.text.split()),
             claims=[kept],
-            counts=[(int(v), int(v and not true), int(true), int(v and true)) for v in states],
+            counts=[astuple(count) for count in counts[claim.id]],
         )
 
 

@@ -19,6 +19,7 @@ from certirag.core.policy import Policy
 from certirag.core.selector import with_selectors
 from certirag.core.text import Block, Document, EvidenceChunk, sha256_hex
 from certirag.core.verdict import VerificationResult
+from certirag.errors import ModelError
 from certirag.eval.measured_claims import MeasuredClaim, measured_claims
 from certirag.ingest.chunk import chunk_document
 from certirag.ingest.extract import Limits
@@ -109,16 +110,38 @@ def measure_set(
 
     Raises ModelError where a policy grants no badge at all.
     """
+
+    def count(trials: Sequence[Policy]) -> list[BadgeCount]:
+        return count_badges(rows, verifier, trials, split, settings, progress)
+
+    return measurements_of(named, verifier.identity.sha256, policies, count)
+
+
+def measurements_of(
+    named: tuple[str, str],
+    verifier: str,
+    policies: Sequence[Policy],
+    count: Callable[[Sequence[Policy]], Sequence[BadgeCount]],
+) -> list[Measurement]:
+    """Return a measurement for each of *policies*, of a set *named* and described so.
+
+    *count* is asked once, for the badges under every policy with each threshold that is tried, and
+    *verifier* is the SHA-256 of the one that it asks. Raises ModelError where a policy grants no
+    badge at all: there is no share of none.
+    """
     trials = [trials_of(policy) for policy in policies]
-    flat = [trial for own in trials for trial in own]
-    counts = iter(count_badges(rows, verifier, flat, split, settings, progress))
+    counts = iter(count([trial for own in trials for trial in own]))
     found = []
     for policy, own_trials in zip(policies, trials, strict=True):
         each = {trial.tau_entail: next(counts) for trial in own_trials}
         own = each[policy.tau_entail]
+        if not own.badges:
+            raise ModelError(
+                f"{named[0]}: {policy.name} grants no badge there, so none can be wrong: "
+                "measure more rows, or under another policy"
+            )
         at = tuple(AtThreshold(tau, n.badges, n.wrong, n.whole) for tau, n in each.items())
-        sha256 = verifier.identity.sha256
-        found.append(Measurement(*named, sha256, policy, own.badges, own.wrong, own.asked, at))
+        found.append(Measurement(*named, verifier, policy, own.badges, own.wrong, own.asked, at))
     return found
 
 

@@ -148,9 +148,15 @@ class Measurement:
         return exact_interval(self.wrong, self.badges, confidence=CONFIDENCE)
 
     @property
+    def between(self) -> tuple[str, str]:
+        """The ends of `interval` in words, rounded outwards."""
+        low, high = self.interval()
+        return _percent(low, down=True), _percent(high, down=False)
+
+    @property
     def sentence(self) -> str:
         """The figure in words, with its interval and what it does not cover."""
-        low, high = self.interval()
+        low, high = self.between
         return said_n(
             "Under this policy {n:d} of {badges:d} badges was wrong on {name} "
             "(95 % interval: {low} to {high}). Not measured on your documents.",
@@ -159,8 +165,8 @@ class Measurement:
             self.wrong,
             badges=self.badges,
             name=self.set_name,
-            low=_percent(low, down=True),
-            high=_percent(high, down=False),
+            low=low,
+            high=high,
         )
 
 

@@ -352,8 +352,8 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.Namespace]:
 def test_every_command_has_its_function() -> None:
     """Commands are named in the parser and found when one is run."""
     found = [command_of(options) for options in _commands(command_line())]
-    assert len(found) == 46
-    assert len(set(found)) == 46
+    assert len(found) == 47
+    assert len(set(found)) == 47
     assert set(MODES) == {mode.value for mode in Mode}
 
 

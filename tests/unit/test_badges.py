@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from fakes import AlignedWords
 
-from certirag.bootstrap import load_policy, make_splitter, make_verifier
+from certirag.bootstrap import load_policy, make_splitter
 from certirag.core.generation import ModelIdentity
+from certirag.errors import ModelError
 from certirag.eval.gate_counts import BadgeCount, LabelledRow, count_badges, measure_set
 from certirag.ports import Judgement, Pair
 from certirag.settings import read_settings
 from certirag.verification.lexical import scoring
-from certirag.verification.measured import AtThreshold, read_measurements
+from certirag.verification.measured import AtThreshold
 from training.badges import each_check, main
 
 _DOCUMENT = "The old mill of Corrant was sold in 1987. Its wheel is made of oak."
@@ -109,35 +110,15 @@ def test_other_thresholds_are_decided_from_one_measuring() -> None:
     assert second.at(0.87) is None
 
 
-def test_the_command_writes_a_measurement_of_exactly_this_verifier(tmp_path: Path) -> None:
-    """Run twice, the file holds the set once."""
-    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "measured.json"
-    row = {"premise": _DOCUMENT, "hypothesis": "Its wheel is made of oak.", "label": "entailed"}
-    same = {**row, "hypothesis": "The old mill of Corrant was sold in 1987."}
-    pairs.write_text("\n".join(map(json.dumps, (row, same))), encoding="utf-8")
-    asked = ["--pairs", str(pairs), "--name", "two rows", "--description", "Two.", "--out"]
-    assert main([*asked, str(out)]) == 0
-    assert main([*asked, str(out)]) == 0
-    (measurement,) = read_measurements(out)
-    settings = read_settings()
-    verifier = make_verifier(settings.verifier)
-    assert measurement.verifier == verifier.identity.sha256
-    assert (measurement.badges, measurement.wrong) == (1, 0)
-    assert measurement.true_rows == 2
-    assert measurement.thresholds
-
-
-def test_the_command_measures_several_policies_and_keeps_other_sets(tmp_path: Path) -> None:
-    """One run, a measurement for each policy; what the file held of another set stays."""
-    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "measured.json"
-    said = "The old mill of Corrant was sold in 1987."
-    row = {"premise": _DOCUMENT, "hypothesis": said, "label": "entailed"}
-    pairs.write_text(json.dumps(row), encoding="utf-8")
-    words = ["--pairs", str(pairs), "--description", "One.", "--out", str(out), "--name"]
-    assert main([*words, "a", "--policy", "strict-1"]) == 0
-    assert main([*words, "b", "--policy", "strict-1", "strict-2"]) == 0
-    found = [(one.set_name, one.policy.name) for one in read_measurements(out)]
-    assert found == [("a", "strict-1"), ("b", "strict-1"), ("b", "strict-2")]
+def test_where_no_badge_is_granted_there_is_no_share_of_wrong_ones() -> None:
+    """One line names the set and the policy, and says what to do."""
+    policy = replace(load_policy("base-1"), name="own", tau_entail=1.0)
+    split, settings = make_splitter("rules"), read_settings({})
+    with pytest.raises(
+        ModelError, match=r"^rows: own grants no badge there, .* more rows"
+    ) as caught:
+        measure_set(("rows", "Rows."), _rows(), _Doubting(), [policy], split, settings)
+    assert "\n" not in str(caught.value)
 
 
 def test_what_each_check_is_worth_is_counted_and_all_are_there_again() -> None:
@@ -180,6 +161,19 @@ def test_a_premise_in_markdown_has_its_sections() -> None:
     assert ("Lido" in first.context, "Prices" in first.context) == (True, True)
 
 
+def test_what_the_checks_are_worth_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line for each check and one for all; where none stops or costs a row, all are 0."""
+    pairs = tmp_path / "pairs.jsonl"
+    row = {"premise": _DOCUMENT, "hypothesis": "Its wheel is made of oak.", "label": "entailed"}
+    pairs.write_text(json.dumps(row), encoding="utf-8")
+    assert main(["--pairs", str(pairs), "--verifier", "embedded"]) == 0
+    _, *lines = capsys.readouterr().out.splitlines()
+    names = [*(check.__name__ for check in scoring.CHECKS), "all of them"]
+    assert lines == [f"{name} | 0 | 0" for name in names]
+
+
 @pytest.mark.parametrize("line", ["[]", "{}", '{"premise": 1, "hypothesis": "a", "label": "b"}'])
 def test_a_malformed_row_is_one_line_that_names_it(
     line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -187,5 +181,5 @@ def test_a_malformed_row_is_one_line_that_names_it(
     """Exit code 2 and no traceback."""
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text(line + "\n", encoding="utf-8")
-    assert main(["--pairs", str(pairs), "--name", "n", "--description", "d"]) == 2
+    assert main(["--pairs", str(pairs)]) == 2
     assert f"{pairs}, line 1" in capsys.readouterr().err

@@ -211,4 +211,4 @@ def test_a_measurement_ships_for_the_verifier_and_each_strict_policy_that_ship()
     strict = [p for p in map(load_policy, policy_names()) if {*STRICT_RULES} <= {*p.rules}]
     assert strict
     missing = [p.name for p in strict if not measured_for(shipped, [verifier], p)]
-    assert missing == [], "measure them: scripts/risk_table.py"
+    assert missing == [], "measure them: certirag eval risk --out"
