@@ -10,6 +10,7 @@ from certirag.claims.antecedent import subject_of
 from certirag.claims.split import frame_of
 from certirag.core.claim import ClaimType, Quantity, RiskClass
 from certirag.text.tokens import render, tokenize
+from certirag.text.word_classes import NUMBER_WORDS
 
 _HEDGES: Final = re.compile(
     r"\b(?:might|could|perhaps|maybe|possibly|probably|likely|unlikely|reportedly|allegedly|"
@@ -30,11 +31,10 @@ _COMPARISON: Final = re.compile(
 )
 # "more than 20 days", "later than June", "than before": a measure of one thing, no second thing.
 _ONE_THING: Final = re.compile(
-    r"(?:[\d€$£¥(]|one\b|two\b|three\b|four\b|five\b|six\b|seven\b|eight\b|nine\b|ten\b|half\b|"
+    r"(?:[\d€$£¥(]|half\b|"
     r"a (?:day|week|month|year|quarter|third|half|percent)|an hour|twice|once|expected|planned|ever|"
     r"before|previously|usual|normal|necessary|required|that\b|this\b|january|february|march|april|"
-    r"may\b|june|july|august|september|october|november|december|eleven|twelve|thirty|sixty|monday|"
-    r"friday|last\b|in\b)",
+    r"may\b|june|july|august|september|october|november|december|monday|friday|last\b|in\b)",
     re.IGNORECASE,
 )
 _SCOPE: Final = re.compile(
@@ -120,7 +120,10 @@ def risk_class(text: str, kind: ClaimType) -> RiskClass:
 def _is_comparison(text: str) -> bool:
     for match in _COMPARISON.finditer(text[:4000]):
         other = match.group("than")
-        if other is None or not _ONE_THING.match(other):
+        if other is None:
+            return True
+        number = re.split(r"\W", other.lower(), maxsplit=1)[0] in NUMBER_WORDS
+        if not (number or _ONE_THING.match(other)):
             return True
     return False
 

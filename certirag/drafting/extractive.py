@@ -229,9 +229,13 @@ def _before(chunk: EvidenceChunk, span: SentenceSpan) -> SentenceSpan | None:
 
 
 def _periods(text: str) -> frozenset[str]:
-    """Return the years, quarters and dates in *text*, in canonical form."""
+    """Return the years, quarters and dates in *text*, in canonical form.
+
+    A day or a month of any year is none: "between October and April" speaks of January too.
+    """
     kinds = {"year", "period", "date"}
-    return frozenset(q.value for q in find_quantities(text) if q.kind in kinds)
+    found = (q.value for q in find_quantities(text) if q.kind in kinds)
+    return frozenset(value for value in found if not value.startswith("--"))
 
 
 def _in_period(asked: frozenset[str], candidate: QuotableSentence) -> bool:

@@ -15,6 +15,7 @@ CLASSES = [
     ("Revenue rose by 5% to $12.3 million.", "numeric_fact", "factual_lit_claim"),
     ("A request for more than five days must be made in May.", None, "factual_lit_claim"),
     ("Absence of more than 20 working days extends the period.", None, "factual_lit_claim"),
+    ("The gallery holds no more than forty people.", None, "factual_lit_claim"),
     ("Theft is covered only if there are signs of entry.", "scope", "scope_claim"),
     ("Probation does not apply to transfers.", "scope", "scope_claim"),
     ("Unused leave is not paid out, unless the employment ends.", "scope", "scope_claim"),

@@ -143,6 +143,15 @@ def test_a_long_passage_is_not_taken_for_an_instruction_as_a_whole():
     assert ir.claims[0].text == "Employees receive 27 days of annual leave."
 
 
+def test_a_span_of_months_may_hold_the_month_that_is_asked_for():
+    """January lies between October and April, though neither is it; another year is another time."""
+    text = "Between October and April a broken boiler is mended within a day."
+    question = "When is a broken boiler mended in January?"
+    assert answer(question, chunk("p", [text])) == [text]
+    dated = "In 2021 a broken boiler was mended within a day."
+    assert answer("When was a broken boiler mended in 2023?", chunk("p", [dated])) == []
+
+
 def test_what_the_reader_puts_first_comes_first():
     """The order is the reader's own, not that of the relevance."""
 
