@@ -26,7 +26,7 @@ from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
 from certirag.render.checked_draft import CheckedDraft, checked_draft
 from certirag.render.conflicts import Conflict, conflicts
-from certirag.render.differences import lone_name
+from certirag.render.differences import differences, lone_name, words_of
 from certirag.render.gate import Decision, RenderState, state_of
 from certirag.render.inert import shortened
 from certirag.render.probe_verdicts import PlantedView, ProbeView, probe_view
@@ -96,8 +96,17 @@ class Chip:
 
     def _with_what_differs(self, failed: FindingRecord, told: Why) -> Why:
         """Return *told* with the figure or name that the passage at issue has otherwise, if any."""
-        if failed.rule == "entailed" and is_low(failed.reason):
-            near = [view for view in self.evidence if view.attached]
+        together = failed.rule == "not_contradicted" and "“" not in told.sentence
+        if failed.rule in ("entailed", "numbers") or together:
+            nearest = self._nearest()
+            differs = None if nearest is None else self._otherwise_in(nearest)
+            if failed.rule == "numbers" and nearest is not None and not differs:
+                # What stands in the way is no figure: those of the claim are all in this passage.
+                stands = not differences(self.text, nearest.span.sentence).in_claim
+                return why("entailed", "") if stands else told
+            if differs or failed.rule != "entailed" or not is_low(failed.reason):
+                return differs or told
+            near = [view for view in self.evidence if view.attached or view is nearest]
             texts = "\n".join(f"{view.chunk.context}\n{view.span.sentence}" for view in near)
             name = lone_name(self.text, texts) if near else ""
             return why("numbers", f"{NOT_NAMED}{name}") if name else told
@@ -121,6 +130,42 @@ class Chip:
             theirs=describe(pair[1]),
         )
         return replace(told, sentence=sentence)
+
+    def _nearest(self) -> EvidenceView | None:
+        """Return the passage that shares most words with the claim, half of them at least.
+
+        The one with the highest score may speak of anything where all scores are low.
+        """
+        words = words_of(self.text)
+        shared = {
+            view: len(words & words_of(view.span.sentence))
+            for view in self.evidence
+            if view.span.visible and is_score(view.score.entailed)
+        }
+        best = max(shared, key=lambda v: (shared[v], v.score.entailed or 0.0), default=None)
+        return None if best is None or 2 * shared[best] < len(words) else best
+
+    def _otherwise_in(self, nearest: EvidenceView) -> Why | None:
+        """Say which one figure or name *nearest* has otherwise, None where that is not clear."""
+        passage = nearest.span.sentence
+        pair = figure_against(self.text, passage)
+        if pair is not None:
+            ours, theirs = map(describe, pair)
+            return why("numbers", f"the claim says {ours}; the evidence says {theirs}")
+        both = f"{nearest.chunk.context}\n{passage}"
+        name, rival = lone_name(self.text, both), lone_name(passage, self.text)
+        rest = words_of(self.text) - words_of(name)
+        alike = 4 * len(rest & words_of(passage)) >= 3 * len(rest)
+        if name and rival and alike and not lone_name(passage, f"{self.text}\n{rival}"):
+            return why("numbers", f"the claim says “{name}” where the evidence says “{rival}”")
+        found = differences(self.text, passage)
+        own = [self.text[slice(*place)] for place in found.in_claim]
+        others = [passage[slice(*place)] for place in found.in_passage]
+        if len(own) != 1 or own[0].casefold() in both.casefold() or own[0] == name:
+            return None
+        if len(others) != 1:
+            return why("numbers", f"the evidence does not say {own[0]}")
+        return why("numbers", f"the claim says “{own[0]}” where the evidence says “{others[0]}”")
 
 
 @dataclass(frozen=True, slots=True)

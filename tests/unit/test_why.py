@@ -237,6 +237,39 @@ def test_figures_and_names_come_from_the_record() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "passage", "said"),
+    [
+        (
+            "Observing nights cost 9 pounds.",
+            "Observing nights cost 12 pounds and have to be booked.",
+            "It says 9 pounds; the closest passage says 12 pounds.",
+        ),
+        (
+            "Invoices go to the Northmoor portal.",
+            "Invoices go to the Compass Lane portal.",
+            "It says “Northmoor” where the closest passage says “Compass Lane”.",
+        ),
+        (
+            "The director came from Chile.",
+            "Its director, Amina Farouk, came from Heidelberg.",
+            "The closest passage does not name Chile.",
+        ),
+        (
+            "The dose is 600 mg.",
+            "The dose is 400 mg in winter and 500 mg in summer.",
+            "The closest passage does not say “600 mg”.",
+        ),
+    ],
+)
+def test_the_passage_nearest_in_words_tells_what_differs(
+    text: str, passage: str, said: str
+) -> None:
+    """Whatever the scores; two rivals, of which either may be meant, are not told."""
+    (chip,) = presented(answer_record([Statement(text, "unsupported", sentence=passage)])).shown
+    assert chip.why.sentence == said
+
+
 def test_a_true_sentence_that_its_title_bears_out_is_told_so() -> None:
     """Where titles and headings alone score, the passage may add nothing: said without a code."""
     case = with_result(good_case(), score_without=0.55)
