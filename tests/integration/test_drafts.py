@@ -13,12 +13,14 @@ from planted_counts import checkable, touches
 from certirag.answers.pipeline import verify_draft
 from certirag.bootstrap import load_policy
 from certirag.proof.certificate import AnswerRecord, open_export
+from certirag.quantities.find import find_quantities
 from certirag.render import certify
 
 DRAFTS = part_of(drafts(), 9)
 # Of 111 claims with a planted error, and of 149 untouched ones: what was reached, not a goal.
 MOST_SUPPORTED = 0
 MOST_CONTRADICTED = 2
+FIGURES = ("number", "unit", "date")
 
 
 @dataclass
@@ -126,3 +128,25 @@ def test_what_has_no_badge_is_told_in_plain_words(records: dict[str, AnswerRecor
     """With the real networks too, nobody reads a rule's name, an id or a quotation of nothing."""
     for of in records.values():
         assert internal(sentences(presented(of)), texts_of(of)) == []
+
+
+@pytest.mark.slow
+def test_most_reasons_name_the_figure_that_stands_there(
+    records: dict[str, AnswerRecord], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of claims with one wrong figure, most are told the right one; few any other."""
+    told = Counter[str]()
+    for draft in DRAFTS:
+        shown = presented(records[draft["id"]])
+        for chip in (*shown.shown, *shown.folded):
+            for error in draft["errors"]:
+                if error["kind"] not in FIGURES or not touches(chip.claim, error, draft["text"]):
+                    continue
+                why = chip.why.sentence.casefold()
+                truths = [q.text.casefold() for q in find_quantities(error["truth"])]
+                right = any(truth in why for truth in truths)
+                told["right" if right else "other" if "it says" in why else "none"] += 1
+    with capsys.disabled():
+        print(f"\nreasons of claims with a wrong figure name: {dict(told)}")
+    assert told["right"] * 2 > told.total()
+    assert told["other"] * 8 < told.total()
