@@ -305,20 +305,34 @@ def _adjacent(
 
 
 def _is_quoted(case: Case) -> bool:
-    """Say whether the claim is the attached sentences word for word, or cells of an attached row.
+    """Say whether the claim is attached sentences word for word, or cells of an attached row.
 
     Sentences must stand one behind the other: with another between them, "it" means another thing.
-    Of a list, items may be left out where the quotation marks that.
+    Of a list, items may be left out where the quotation marks that. What is attached besides takes
+    nothing from a quotation: a comparison needs a second piece of evidence.
     """
     attached = sorted(_attached(case), key=lambda pair: (pair[0].chunk_id, pair[1].start))
     if any(reads_row(case.claim.text, span.sentence) for _, span in attached):
         return True
-    said = [span.sentence for _, span in attached]
-    together = all(_adjacent(*pair) for pair in pairwise(attached))
-    if not attached or not (together or _of_one_list(attached)):
-        return False
-    claim = without_gaps(case.claim.text).split()
-    return any(text.split() == claim for text in quotations(said, attached[0][0].context))
+    if attached and _of_one_list(attached) and _says(attached, case.claim.text):
+        return True
+    for start in range(len(attached)):
+        run = attached[start : start + 1]
+        while not _says(run, case.claim.text):
+            following = attached[start + len(run) : start + len(run) + 1]
+            longer = sum(len(span.sentence) for _, span in run) >= len(case.claim.text)
+            if longer or not following or not _adjacent(run[-1], following[0]):
+                break
+            run = [*run, *following]
+        else:
+            return True
+    return False
+
+
+def _says(run: Sequence[tuple[EvidenceChunk, SentenceSpan]], text: str) -> bool:
+    """Say whether *text* is what *run* says word for word, by itself or under its heading."""
+    said = quotations([span.sentence for _, span in run], run[0][0].context)
+    return any(one.split() == without_gaps(text).split() for one in said)
 
 
 def _of_one_list(attached: Sequence[tuple[EvidenceChunk, SentenceSpan]]) -> bool:
