@@ -137,13 +137,13 @@ class Chip:
         The one with the highest score may speak of anything where all scores are low.
         """
         words = words_of(self.text)
-        shared = {
-            view: len(words & words_of(view.span.sentence))
-            for view in self.evidence
-            if view.span.visible and is_score(view.score.entailed)
-        }
-        best = max(shared, key=lambda v: (shared[v], v.score.entailed or 0.0), default=None)
-        return None if best is None or 2 * shared[best] < len(words) else best
+        views = [v for v in self.evidence if v.span.visible and is_score(v.score.entailed)]
+
+        def shared(view: EvidenceView) -> int:
+            return len(words & words_of(view.span.sentence))
+
+        best = max(views, key=lambda v: (shared(v), v.score.entailed or 0.0), default=None)
+        return None if best is None or 2 * shared(best) < len(words) else best
 
     def _otherwise_in(self, nearest: EvidenceView) -> Why | None:
         """Say which one figure or name *nearest* has otherwise, None where that is not clear."""
