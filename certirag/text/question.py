@@ -144,7 +144,7 @@ def has_term(term: str, words: Iterable[str]) -> bool:
 
 # Words are read here only to explain an answer or to suggest another question.
 MAX_WORDS: Final = 24
-_WORD: Final = re.compile(r"\w+(?:[.'’-]\w+)*")
+_WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[.'’-]\w+)*")
 # Where a question may end and a second one begin: "How long does it last, and can I extend it?"
 _CUT: Final = re.compile(r"(?<=[.?!])\s+|,? and ", re.IGNORECASE)
 _MOST_CUTS: Final = 4

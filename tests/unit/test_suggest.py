@@ -156,3 +156,11 @@ def test_the_words_of_a_question_are_found_in_other_forms() -> None:
         ("sabbaticals", False),
         ("Oslo", True),
     ]
+
+
+def test_a_number_with_a_comma_is_one_word() -> None:
+    """What an answer leaves open is named as it was asked: "3,000", never "000"."""
+    words = asked_words("Who approves a purchase over 3,000 euros in Berlin,Oslo?")
+    held, missing = divided(words, ["A purchase of 3,000 euros is approved by the head."])
+    assert [word.text for word in held] == ["approves", "purchase", "3,000", "euros"]
+    assert [word.text for word in missing] == ["Berlin", "Oslo"]
