@@ -40,7 +40,8 @@ class Settings:
     """Everything that can be set; each field is the variable CERTIRAG_<FIELD> in capitals.
 
     The caps are the seed's (CertiRAG seed §9 NFR-2): claims an answer, spans a claim, pairs a
-    question. *policy* is the server's: a caller can only tighten it. *generator* is ``extractive``,
+    question. A pasted draft may have more claims, *max_draft_claims*, and is measured under those
+    caps *max_claims* at a time. *policy* is the server's: a caller can only tighten it. *generator* is ``extractive``,
     ``openai:MODEL`` or ``llamacpp:FILE``; *strategy* is how a language model writes. The
     ``enable_…`` toggles are the fifth seed's (Appendix B): each names a step that can be left out
     and falls back on less, never on a badge.
@@ -64,6 +65,7 @@ class Settings:
     sentences: str = "rules"
     max_chunks: int = 8
     max_claims: int = 12
+    max_draft_claims: int = 60
     max_spans_per_claim: int = 20
     max_pairs: int = 240
     max_spans_per_source: int = 32

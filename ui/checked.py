@@ -13,7 +13,7 @@ from ui.claims import draw_claim, draw_folded, numbers_of
 from ui.inert import draw_draft, draw_facts, draw_lines, draw_number, draw_text
 from ui.language import tr, tr_of
 
-# A draft has twelve statements by default; of thousands no more than this get boxes of their own.
+# A draft has sixty statements by default; of thousands no more than this get boxes of their own.
 MOST: Final = 200
 
 

@@ -230,7 +230,17 @@ def _run(
         _offer_cancel(key)
         clock = StageClock()
 
-        def progress(_line: str, done: int, _total: int) -> None:
+        def progress(line: str, done: int, total: int) -> None:
+            if line.startswith("Verifying claims from "):
+                clock.tell(TIMED[way][3])
+                status.update(
+                    label=tr(
+                        "4 of 5 · Verifying claims against evidence: {done:d} of {total:d} done",
+                        done=done,
+                        total=total,
+                    )
+                )
+                return
             clock.tell(TIMED[way][_stage(way, done)])
             status.update(label=tr(STAGES[way][_stage(way, done)]))
             with spoken:  # a status is silent

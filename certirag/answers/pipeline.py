@@ -139,12 +139,11 @@ def verify_draft(
                 question,
                 cited.text,
                 services.split,
-                max_claims=services.settings.max_claims,
+                max_claims=services.settings.max_draft_claims,
                 sentences={s.sentence for c in chunks for s in c.spans if s.visible},
             )
             own = citations_of(plain.claims, cited)
             claim_ir = with_marks(plain, cited)
-        progress(f"Verifying {len(claim_ir.claims)} claims", 3, 5)
         nothing = RetrievalOutcome(chunks=(), dropped=(), settings={})
         answer = GrowingAnswer(claim_ir.question, nothing, index, services, asked_policy, request)
         given = [
@@ -153,7 +152,16 @@ def verify_draft(
             for citation in beside
             if citation.start <= claim.draft_start < citation.end
         ]
-        answer.measure(claim_ir.claims, (*own.citations, *given), own.dropped)
+        together, whole = services.settings.max_claims, len(claim_ir.claims)
+        for at in range(
+            0, whole, together
+        ):  # a few at a time, so that who waits can see and stop it
+            progress(f"Verifying claims from {at + 1} of {whole}", at, whole)
+            some = claim_ir.claims[at : at + together]
+            names = {claim.id for claim in some}
+            cited_by_them = [c for c in (*own.citations, *given) if c.claim_id in names]
+            answer.measure(some, tuple(cited_by_them))
+        answer.unread += own.dropped
         progress("Signing and recording", 5, 5)
         return answer.signed(claim_ir)
 

@@ -470,9 +470,9 @@ def test_documents_of_one_file_name_are_told_apart(served: Served, tmp_path: Pat
 
 
 def test_what_the_cap_leaves_out_counts(served: Served) -> None:
-    """Twelve statements are checked; invented ones behind them are not passed over."""
+    """So many statements are checked; invented ones after them are not passed over."""
     true = "The standard rate for business travel in 2025 is 70 cents per mile."
-    settings = replace(served.services.settings, max_claims=2)
+    settings = replace(served.services.settings, max_draft_claims=2)
     capped = served.with_services(settings=settings).client()
     draft = f"{true} It was 67 cents in 2024. Boats get zebracoins. Trains get zebracoins."
     given = capped.post("/v1/answer", json={**TAX, "answer": draft}).json()

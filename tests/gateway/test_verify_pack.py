@@ -139,7 +139,7 @@ def test_what_qa_answers_passes_against_what_it_cites(served: Served) -> None:
 
 def test_more_than_the_cap_is_unread(served: Served) -> None:
     """What was not measured has not passed."""
-    settings = replace(served.services.settings, max_claims=1)
+    settings = replace(served.services.settings, max_draft_claims=1)
     client = served.with_services(settings=settings).client()
     given = _report(client, _claim(RATE, P1), _claim(LOGS, P2))
     assert [claim["passed"] for claim in given["claims"]] == [True, False]

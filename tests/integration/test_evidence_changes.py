@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,51 @@ def test_spoofed_words_in_a_draft_are_drawn_as_text(bench: Bench) -> None:
     shown = present(answer.export, Mode.DEBUG, trusted=bench.services.trusted)
     assert {chip.badge.kind for chip in shown.shown} <= {"unverified", "contradicted"}
     assert json.loads(answer.export)["claim_ir"]["draft"] == draft
+
+
+LONG = (
+    "The canteen opens at 7.30 on weekdays.",
+    "Parking in the yard costs 4 euros a day.",
+    "The library lends each reader six books.",
+    "Dogs are kept on a lead in the garden.",
+    "The lift carries at most eight people.",
+    "Lost keys are handed in at the gatehouse.",
+    "The swimming pool is heated to 27 degrees.",
+    "A choir rehearses in the chapel on Mondays.",
+    "The roof was repaired in 2019 by Harl & Sons.",
+    "Visitors sign the book in the entrance hall.",
+    "The archive holds letters from 1874 onwards.",
+    "Bicycles stand in the shed behind the kitchen.",
+    "The tower clock is wound every Thursday.",
+    "Three gardeners look after the orchard.",
+)
+
+
+def test_a_long_draft_is_checked_to_its_end(bench: Bench, tmp_path: Path) -> None:
+    """More statements than are measured at once: the last has its badge, and a false one none."""
+    (tmp_path / "house.md").write_text("# The house\n\n" + " ".join(LONG), "utf-8")
+    index, _ = index_of_paths([tmp_path], bench.services, lambda *_: None)
+    told: list[tuple[str, int, int]] = []
+    false = "The archive holds letters from 1912 onwards."
+    draft = " ".join((*LONG, false))
+    answer = verify_draft(draft, index, bench.services, progress=lambda *line: told.append(line))
+    states = _states(bench, answer)
+    assert [states[one] for one in LONG] == ["VERIFIED"] * len(LONG)
+    assert states[false] != "VERIFIED"
+    assert [line for line in told if line[0].startswith("Verifying")] == [
+        ("Verifying claims from 1 of 15", 0, 15),
+        ("Verifying claims from 13 of 15", 12, 15),
+    ]
+
+
+def test_what_is_more_than_the_limit_is_named(bench: Bench, tmp_path: Path) -> None:
+    """Nothing is passed over in silence: the record names what was not checked."""
+    (tmp_path / "house.md").write_text("# The house\n\n" + " ".join(LONG), "utf-8")
+    index, _ = index_of_paths([tmp_path], bench.services, lambda *_: None)
+    few = replace(bench.services, settings=replace(bench.services.settings, max_draft_claims=2))
+    record = open_export(
+        verify_draft(" ".join(LONG[:3]), index, few).export, bench.services.trusted
+    )
+    assert [claim.text for claim in record.claim_ir.claims] == list(LONG[:2])
+    (line,) = record.claim_ir.dropped
+    assert line == f"“{LONG[2]}” was not checked: only the first 2 statements are"
