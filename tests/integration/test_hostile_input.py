@@ -60,11 +60,13 @@ def test_degenerate_drafts_are_refused_or_unverified(bench: Bench, draft: str) -
 
 
 def test_a_very_long_draft_is_cut_by_caps_that_are_said(bench: Bench) -> None:
-    """Beyond twelve checkable claims the rest is named as dropped."""
-    draft = " ".join(f"Rule {n} allows {n} days of leave." for n in range(1, 40))
+    """Beyond sixty checkable claims the rest is named as dropped, and twelve share their pairs."""
+    draft = " ".join(f"Rule {n} allows {n} days of leave." for n in range(1, 82))
     answer = verify_draft(draft, bench.index("policy"), bench.services)
     record = json.loads(answer.export)
-    assert len(record["claim_ir"]["claims"]) <= 40
-    assert len(record["claim_ir"]["dropped"]) >= 20
-    pairs = sum(len(r["all_scores"]) for r in record["verification"])
-    assert pairs <= bench.services.settings.max_pairs
+    settings = bench.services.settings
+    assert len(record["claim_ir"]["claims"]) == settings.max_draft_claims
+    assert len(record["claim_ir"]["dropped"]) == 81 - settings.max_draft_claims
+    asked = [len(result["all_scores"]) for result in record["verification"]]
+    for at in range(0, len(asked), settings.max_claims):
+        assert sum(asked[at : at + settings.max_claims]) <= settings.max_pairs
