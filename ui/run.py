@@ -231,20 +231,19 @@ def _run(
         clock = StageClock()
 
         def progress(line: str, done: int, total: int) -> None:
-            if line.startswith("Verifying claims from "):
-                clock.tell(TIMED[way][3])
-                status.update(
-                    label=tr(
-                        "4 of 5 · Verifying claims against evidence: {done:d} of {total:d} done",
-                        done=done,
-                        total=total,
-                    )
+            stage = _stage(way, done)
+            label = tr(STAGES[way][stage])
+            if line.startswith("Verifying claims from "):  # it counts claims, not stages
+                stage = 3
+                label = tr(
+                    "4 of 5 · Verifying claims against evidence: {done:d} of {total:d} done",
+                    done=done,
+                    total=total,
                 )
-                return
-            clock.tell(TIMED[way][_stage(way, done)])
-            status.update(label=tr(STAGES[way][_stage(way, done)]))
+            clock.tell(TIMED[way][stage])
+            status.update(label=label)
             with spoken:  # a status is silent
-                tell(tr(STAGES[way][_stage(way, done)]))
+                tell(label)
 
         _keep(key, way, lambda: iter([work(progress)]), clock, addressed=addressed)
     slot.empty()

@@ -152,10 +152,9 @@ def verify_draft(
             for citation in beside
             if citation.start <= claim.draft_start < citation.end
         ]
+        # A few at a time, so that whoever waits sees how far it is and can stop it.
         together, whole = services.settings.max_claims, len(claim_ir.claims)
-        for at in range(
-            0, whole, together
-        ):  # a few at a time, so that who waits can see and stop it
+        for at in range(0, whole, together):
             progress(f"Verifying claims from {at + 1} of {whole}", at, whole)
             some = claim_ir.claims[at : at + together]
             names = {claim.id for claim in some}
