@@ -231,19 +231,21 @@ def _run(
         clock = StageClock()
 
         def progress(line: str, done: int, total: int) -> None:
-            stage = _stage(way, done)
-            label = tr(STAGES[way][stage])
-            if line.startswith("Verifying claims from "):  # it counts claims, not stages
-                stage = 3
-                label = tr(
-                    "4 of 5 · Verifying claims against evidence: {done:d} of {total:d} done",
-                    done=done,
-                    total=total,
-                )
+            counts = line.startswith("Verifying claims from ")  # claims, not stages
+            stage = 3 if counts else _stage(way, done)
             clock.tell(TIMED[way][stage])
-            status.update(label=label)
+            if counts:
+                status.update(
+                    label=tr(
+                        "4 of 5 · Verifying claims against evidence: {done:d} of {total:d} done",
+                        done=done,
+                        total=total,
+                    )
+                )
+            else:
+                status.update(label=tr(STAGES[way][stage]))
             with spoken:  # a status is silent
-                tell(label)
+                tell(tr(STAGES[way][stage]))
 
         _keep(key, way, lambda: iter([work(progress)]), clock, addressed=addressed)
     slot.empty()
