@@ -51,10 +51,11 @@ def choose_language() -> None:
 def from_address(key: str, options: Sequence[str], first: str) -> None:
     """Let the control *key* stand where the address says; else at *first*.
 
-    Streamlit would name a choice there by its label, which is another one in each language.
+    Streamlit would name a choice there by its label, which is another one in each language. It
+    forgets where a control stood when the page changes.
     """
     named = st.query_params.get(key, first)
-    if named != st.session_state.get(f"{key}-named"):
+    if named != st.session_state.get(f"{key}-named") or key not in st.session_state:
         st.session_state[key] = named if named in options else first
 
 
