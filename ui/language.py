@@ -51,12 +51,14 @@ def choose_language() -> None:
 def from_address(key: str, options: Sequence[str], first: str) -> None:
     """Let the control *key* stand where the address says; else at *first*.
 
-    Streamlit would name a choice there by its label, which is another one in each language. It
-    forgets where a control stood when the page changes.
+    Streamlit would name a choice there by its label, which is another one in each language. And
+    on another page it takes the control for a new one, unless the script itself says where it
+    stands.
     """
     named = st.query_params.get(key, first)
-    if named != st.session_state.get(f"{key}-named") or key not in st.session_state:
-        st.session_state[key] = named if named in options else first
+    if named == st.session_state.get(f"{key}-named"):
+        named = st.session_state.get(key, named)
+    st.session_state[key] = named if named in options else first
 
 
 def to_address(key: str, chosen: str, first: str) -> None:

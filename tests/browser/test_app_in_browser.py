@@ -146,10 +146,10 @@ def test_what_is_chosen_stays_chosen_in_another_language(visit, app) -> None:
 def test_a_mode_is_chosen_on_the_next_page_too(visit, app) -> None:
     """The control never stands at nothing, whatever Streamlit forgets on the way."""
     page = visit(app).page
-    expect(page.get_by_role("radio", name="Strict", exact=True)).to_be_checked()
+    expect(page.get_by_role("radio", name="strict", exact=True)).to_be_checked()
     page.get_by_role("link", name="Check a draft").first.click()
     page.get_by_label("Answer to check").wait_for()
-    expect(page.get_by_role("radio", name="Strict", exact=True)).to_be_checked()
+    expect(page.get_by_role("radio", name="strict", exact=True)).to_be_checked()
 
 
 def test_what_is_typed_and_not_sent_stays_in_another_language(visit, app) -> None:
