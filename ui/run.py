@@ -184,12 +184,18 @@ def keep(key: str, trace_id: str, export: bytes) -> None:
     """Keep the *export* of the logged answer *trace_id* under *key*, in place of the last one."""
     st.session_state[key], st.session_state[_trace_key(key)] = export, trace_id
     st.session_state[_error_key(key)] = ""
+    st.session_state[_parts_key(key)] = ()
 
 
 def kept_trace(key: str) -> str:
     """Return the trace id of the answer that was last kept under *key*, "" when none was."""
     kept = st.session_state.get(_trace_key(key), "")
     return kept if isinstance(kept, str) else ""
+
+
+def is_part(key: str, trace_id: str) -> bool:
+    """Return whether *trace_id* names a part of the answer that was last kept under *key*."""
+    return trace_id in st.session_state.get(_parts_key(key), ())
 
 
 def kept_error(key: str) -> str:
@@ -204,6 +210,10 @@ def _trace_key(key: str) -> str:
 
 def _error_key(key: str) -> str:
     return f"{key}_error"
+
+
+def _parts_key(key: str) -> str:
+    return f"{key}_parts"
 
 
 def _own(trace_id: str) -> None:
@@ -271,6 +281,7 @@ def _keep(
     # write by then is lost: this line is there before, and taken back at the end.
     st.session_state[_error_key(key)] = said(CANCELLED)
     failed = ""
+    st.session_state[_parts_key(key)] = ()
     st.query_params.pop("claim", None)
     if addressed:
         st.query_params.pop(TRACE, None)
@@ -278,6 +289,7 @@ def _keep(
         with services.shared().lock:
             for part in parts():
                 st.session_state[key] = part.export
+                st.session_state[_parts_key(key)] += (part.trace_id,)
                 _own(part.trace_id)
                 keep_times(part.trace_id, clock.taken())
                 st.session_state[_trace_key(key)] = part.trace_id

@@ -30,7 +30,9 @@ def reopen(key: str) -> None:
     if asked and not _TRACE_ID.fullmatch(asked):
         st.query_params.pop(run.TRACE, None)
         return
-    if not asked and kept:
+    if asked and run.is_part(key, asked):
+        asked = kept  # a click that was made before the browser knew of the newest part
+    if kept and asked in ("", kept):
         st.query_params[run.TRACE] = kept
     if not asked or (asked == kept and asked in run.own_answers()):
         return

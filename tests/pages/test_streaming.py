@@ -37,9 +37,11 @@ def _record(
     return replace(of, generation=made)
 
 
-def _part(count: int, end: DraftEnd = "under_way", note: str = "") -> SignedAnswer:
+def _part(
+    count: int, end: DraftEnd = "under_way", note: str = "", *, name: str = "a" * 32
+) -> SignedAnswer:
     whole = export(_record(STATEMENTS[:count], end, note))
-    return SignedAnswer("a" * 32, whole, complete=end != "under_way")
+    return SignedAnswer(name, whole, complete=end != "under_way")
 
 
 @pytest.fixture
@@ -130,6 +132,20 @@ def test_a_log_that_refuses_half_way_leaves_what_was_recorded(open_page, streame
         assert "This answer was not finished" in html_of(at)
         assert "<img" not in html_of(at)
         assert BEING_WRITTEN not in html_of(at)
+
+
+def test_an_address_that_lags_behind_a_growing_answer_leads_to_what_is_kept(
+    open_page, streamed
+) -> None:
+    """A click while it is written may name an older part: no later claim and no reason is lost."""
+    parts = [_part(1, name="1" * 32), _part(3, name="3" * 32)]
+    streamed(*parts, AuditError("the log is full"))
+    at = _asked(open_page)
+    at.query_params["trace"] = "1" * 32
+    at.run()
+    assert at.session_state[ANSWER] == parts[-1].export
+    assert at.query_params["trace"] in ("3" * 32, ["3" * 32])
+    assert "goes no further than what was recorded" in html_of(at)
 
 
 def test_a_written_answer_has_the_times_of_its_parts(open_page, streamed) -> None:
