@@ -19,8 +19,9 @@ from certirag.core.said import Message, said, said_n
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import SpanScore, VerificationResult, is_score
 from certirag.proof.certificate import AnswerRecord, AnswerSummary, FindingRecord, open_export
-from certirag.quantities.against import figure_against
+from certirag.quantities.against import figure_against, stands_in
 from certirag.quantities.compare import describe
+from certirag.quantities.figured_sentence import read_sentence
 from certirag.render.abstain import Grounds, missing_lines, with_suggestions
 from certirag.render.badge import Badge, badge_of
 from certirag.render.certify import decide_all, summarise
@@ -150,6 +151,9 @@ class Chip:
         passage = nearest.span.sentence
         pair = figure_against(self.text, passage)
         if pair is not None:
+            attached = [v.span.sentence for v in self.evidence if v.attached]
+            if any(stands_in(pair[0], read_sentence(sentence)) for sentence in attached):
+                return None  # a nearer passage that is about another figure
             ours, theirs = map(describe, pair)
             return why("numbers", f"the claim says {ours}; the evidence says {theirs}")
         both = f"{nearest.chunk.context}\n{passage}"

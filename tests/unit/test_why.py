@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from builders import FACTS, Statement, answer_record, hostile_record
 from fakes import AlignedWords
-from gate_cases import POLICY, chunk, good_case, record, with_result
+from gate_cases import POLICY, chunk, good_case, record, score, with_result
 from near_miss_path import FIXTURES, Row, measured, read_rows
 from plain_words import internal, presented, sentences, texts_of
 
@@ -268,6 +268,30 @@ def test_the_passage_nearest_in_words_tells_what_differs(
     """Whatever the scores; two rivals, of which either may be meant, are not told."""
     (chip,) = presented(answer_record([Statement(text, "unsupported", sentence=passage)])).shown
     assert chip.why.sentence == said
+
+
+def test_a_figure_that_the_attached_passage_has_is_not_held_against_the_claim() -> None:
+    """A passage may share more words and be about another figure: the low score is the reason."""
+    text = "Renting a bike for a day costs 29 euros."
+    of = answer_record(
+        [Statement(text, "unsupported", sentence="A hire of one hour costs €7, a day €29.")]
+    )
+    (claim,), (found,) = of.claim_ir.claims, of.verification
+    nearer = "A helmet for a day costs renting families 5 euros."
+    other = chunk(nearer, "doc9", nearer)
+    far = score(other, claim=claim, entailed=0.07, neutral=0.58, contradicted=0.35)
+    results = (replace(found, all_scores=(*found.all_scores, far)),)
+    chunks = (*of.retrieval.chunks, other)
+    decisions, summary = certify([claim], results, chunks, POLICY)
+    of = replace(
+        of,
+        retrieval=replace(of.retrieval, chunks=chunks),
+        verification=results,
+        decisions=decisions,
+        answer=summary,
+    )
+    (chip,) = presented(of).shown
+    assert chip.why.sentence == "The closest passage supports this with 0.31; 0.85 is needed."
 
 
 def test_a_true_sentence_that_its_title_bears_out_is_told_so() -> None:
