@@ -46,7 +46,7 @@ _BECAUSE: Final[tuple[Message, ...]] = (
 )
 DISAGREEMENT: Final[Message] = "Your documents disagree"
 LEFT_OUT: Final[Message] = "What is missing"
-NEAREST: Final[Message] = "Nearest passages: none of them is enough for an answer"
+NEAREST: Final[Message] = "Nearest passages: none of them is enough"
 QUESTIONS: Final[Message] = "Questions that these documents may answer"
 FILTERS: Final[Message] = "Where to look"
 CONFIDENCES: Final[Mapping[str, Message]] = {

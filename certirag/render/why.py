@@ -259,13 +259,13 @@ _ROWS: Final[dict[str, tuple[Row, ...]]] = {
     ),
     # What is recorded of a passage that came near, and not of a claim.
     "nearest": (
-        ("says otherwise than claim {claim} ({score})", "it says otherwise than what an answer would say", _AGREE),
+        ("says otherwise than claim {claim} ({score})", "it says otherwise than a statement here", _AGREE),
         ("supports claim {claim} with {score}; {needed} is needed",
-         "it supports an answer with {score}; {needed} is needed", _STATED),
+         "it supports a statement here with {score}; {needed} is needed", _STATED),
         ("supports claim {claim} with {score}, but another passage says otherwise",
-         "it supports an answer with {score}, but another passage says otherwise", _AGREE),
+         "it supports a statement here with {score}, but another passage says otherwise", _AGREE),
         ("supports claim {claim} with {score}, but another rule did not pass",
-         "it supports an answer with {score}, but another check did not pass", _STATED),
+         "it supports a statement here with {score}, but another check did not pass", _STATED),
         ("it answers the question with {score}; {needed} is needed",
          "it answers the question with {score}; {needed} is needed", _STATED),
         ("it answers the question with {score}, and no claim here says it",
@@ -287,7 +287,7 @@ _GENERAL: Final[dict[str, tuple[Message, Message]]] = {
     "load_bearing": ("It is not sure that the passage is what bears it out.", _ITSELF),
     "uncontested": ("Another document may say otherwise.", _AGREE),
     "planted_errors": ("It did not stand the test with planted errors.", _TESTED),
-    "nearest": ("it was not enough for an answer", _STATED),
+    "nearest": ("it was not enough", _STATED),
 }  # fmt: skip
 _UNKNOWN: Final[tuple[Message, Message]] = ("One of the checks did not pass.", _AGAIN)
 _PASSED: Final[Message] = "It passed this check."

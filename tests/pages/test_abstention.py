@@ -68,7 +68,7 @@ def test_the_panel_says_why_what_came_near_and_what_to_ask(open_page, stage, mod
     ):
         assert said in html
     assert ("no claims" in html) is (mode == "debug"), "a code is for whoever looks closer"
-    assert "Nearest passages: none of them is enough for an answer" in captions_of(at)
+    assert "Nearest passages: none of them is enough" in captions_of(at)
     assert chips_of(at) == []
 
 

@@ -175,7 +175,7 @@ def test_a_refusal_says_so_first(open_page, stage) -> None:
     html = html_of(at)
     assert "not hold enough evidence" in html
     assert "Travel handbook" in html
-    assert "Not enough: it supports an answer with 0.31; 0.85 is needed." in html
+    assert "Not enough: it supports a statement here with 0.31; 0.85 is needed." in html
 
 
 def test_every_answer_can_be_downloaded(open_page, stage) -> None:

@@ -277,7 +277,7 @@ def test_a_stricter_display_says_why_it_refuses_what_was_accepted() -> None:
     seen = present(export(record()), Mode.STRICT, trusted=TRUSTED, floor=floor)
     lines = "\n".join(judgement_lines(seen))
     assert seen.summary.decision == "REJECT"
-    assert "it supports an answer with 0.97; 0.99 is needed" in lines
+    assert "it supports a statement here with 0.97; 0.99 is needed" in lines
 
 
 def test_hostile_texts_stay_text_in_the_judgement() -> None:

@@ -168,9 +168,9 @@ def test_a_refusal_has_the_reason_and_the_nearest_passages_and_no_source() -> No
         "The documents do not support an answer that may be shown.",
         "The documents do not hold enough evidence for any claim of this answer.",
     ]
-    passages = said["Nearest passages: none of them is enough for an answer"]
+    passages = said["Nearest passages: none of them is enough"]
     assert passages[0] == f"“{FACTS[1]}” — Travel handbook, page 1, Annual leave"
-    assert passages[1] == "Not enough: it supports an answer with 0.31; 0.85 is needed"
+    assert passages[1] == "Not enough: it supports a statement here with 0.31; 0.85 is needed"
     assert said["Sources"] == ["No claim here stands on a source."]
     assert "[1]" not in str(said)
 
@@ -185,7 +185,7 @@ def test_a_refusal_without_a_claim() -> None:
     said = _said(_seen(replace(whole, retrieval=retrieval, answer=answer)))
     assert said["Question"] == ["How much leave in Norway?"]
     assert said["What came of it"][1].startswith("Nothing was found here")
-    assert "Not enough: " in said["Nearest passages: none of them is enough for an answer"][1]
+    assert "Not enough: " in said["Nearest passages: none of them is enough"][1]
 
 
 def _relevant(scores: Sequence[tuple[float, ...]], parts: tuple[str, ...] = ()) -> AnswerRecord:
