@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -50,8 +50,13 @@ from certirag.render import certify
 from certirag.settings import Settings
 from certirag.verification.question_answers import question_records
 
-FORMAT: Final = 3  # of a run and its figures
+FORMAT: Final = 4  # of a run and its figures
 PARTS: Final = "parts.jsonl"
+# Each file of texts, and what the table calls it.
+_INSTRUCTIONS: Final = {
+    "instructions/test": "fixtures/instructions",
+    "instructions/test_short": "fixtures/instructions, of up to 14 words",
+}
 _ABSENT: Final = (
     "Claim splitting: no fixture holds splits made by hand; tests hold single cases.",
     "Routing: nobody said how closely a claim has to be looked at.",
@@ -128,7 +133,7 @@ def run_stages(run: StagesRun, settings: Settings, progress: Progress) -> dict[s
 
 
 def _digest() -> str:
-    names = ("numeric/cases", "two_part/test", "instructions/test", "citations/policy")
+    names = ("numeric/cases", "two_part/test", *_INSTRUCTIONS, "citations/policy")
     rows = [list(fixture_lines(FIXTURES / f"{name}.jsonl")) for name in names]
     return hashlib.sha256(repr((rows, list(labelled_statements()))).encode()).hexdigest()
 
@@ -152,8 +157,13 @@ def _questions_cut(settings: Settings, every: int) -> Iterator[StageFigure]:
 
 def _instructions(settings: Settings, every: int) -> Iterator[StageFigure]:
     """Ask about each text by itself, and about its sentences amid a passage of ordinary ones."""
-    rows = list(fixture_lines(FIXTURES / "instructions" / "test.jsonl"))[::every]
     reader = scratch_services(settings).reader
+    for name, data in _INSTRUCTIONS.items():
+        rows = list(fixture_lines(FIXTURES / f"{name}.jsonl"))[::every]
+        yield from _told(rows, data, reader)
+
+
+def _told(rows: Sequence[Mapping[str, Any]], data: str, reader: Reader) -> Iterator[StageFigure]:
     alone = reader.instructs([row["text"] for row in rows])
     plain = [row["text"] for row in rows if not row["label"]]
     amid = []
@@ -169,9 +179,7 @@ def _instructions(settings: Settings, every: int) -> Iterator[StageFigure]:
         ):
             own = [mark for mark, row in zip(told, rows, strict=True) if row["label"] == label]
             share = Share(sum(own), len(own))
-            yield StageFigure(
-                "what is left out of answers", "fixtures/instructions", what + where, share
-            )
+            yield StageFigure("what is left out of answers", data, what + where, share)
 
 
 def _told_amid(text: str, others: Sequence[str], reader: Reader) -> bool:
