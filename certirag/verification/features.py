@@ -121,8 +121,9 @@ def aligned(claim: str, evidence: str, context: str, found: Surface) -> Scores:
 
 
 def states_something(text: str) -> bool:
-    """Say whether *text* has two different words that carry meaning: less cannot be weighed."""
-    return len({word for word in _words(text) if word not in _PLAIN | _DENIALS}) > 1
+    """Say whether *text* has two different words, one of which carries meaning."""
+    words = set(_words(text))
+    return len(words) > 1 and bool(words - _PLAIN - _DENIALS)
 
 
 def features(windows: Sequence[Logits], found: Surface, words: Scores) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ from certirag.verification.judge import judge_pairs
 from certirag.verification.vetoes import OPPOSED_ALONE
 
 KIND: Final = "cascade"
-VERSION: Final = "6"
+VERSION: Final = "7"
 LOW: Final = 0.3
 HIGH: Final = 1.0
 AGREED: Final = 1.0
