@@ -18,6 +18,7 @@ from builders import Statement, answer_record, hostile_strings
 from gate_cases import POLICY
 from playwright.sync_api import Page, expect
 from test_app_in_browser import LIVE, RENDERED
+from test_spot_check_keys import AT_REST
 
 from certirag.answers.pipeline import answer_question
 from certirag.answers.services import Services
@@ -257,6 +258,8 @@ def test_a_kept_checkpoint_is_compared(visit, app, home) -> None:
     ):
         files = [{"name": name, "mimeType": "text/plain", "buffer": content}]
         page.locator("input[type=file]").first.set_input_files(files)
+        page.get_by_text(name, exact=True).first.wait_for()
+        page.locator(AT_REST).wait_for()  # a file that is given before may be lost
         page.get_by_text(said).first.wait_for()
 
 
