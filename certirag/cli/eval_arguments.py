@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from certirag.cli.ablation_arguments import add_parts
 from certirag.cli.number_arguments import whole
-from certirag.cli.spot_arguments import add_spot_check
+from certirag.settings import STRATEGIES
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[Any]  # noqa: SLF001
+
+SAMPLED: Final = 200  # claims of a spot check, CertiRAG seed §12.1
 
 
 def add_evaluating(commands: Commands) -> None:
@@ -19,12 +20,12 @@ def add_evaluating(commands: Commands) -> None:
     evaluate = commands.add_parser("eval", help="measure how good answers are")
     kinds = evaluate.add_subparsers(required=True, metavar="WHAT")
     _add_answers(kinds)
-    for kind in (_add_pairs(kinds), _add_builtin(kinds), _add_alce(kinds), *add_parts(kinds)):
+    for kind in (_add_pairs(kinds), _add_builtin(kinds), _add_alce(kinds), *_add_parts(kinds)):
         kind.add_argument("--jobs", type=whole(1), metavar="N", default=1, help="N processes")
     _add_risk(kinds)
     _add_compare(kinds)
     _add_bounds(kinds)
-    add_spot_check(kinds)
+    _add_spot_check(kinds)
 
 
 def _add_answers(kinds: Commands) -> None:
@@ -132,7 +133,7 @@ def _add_bounds(kinds: Commands) -> None:
     bounds.add_argument("folder", type=Path, metavar="DIR", help="of a finished run")
     bounds.add_argument("--bounds", required=True, type=Path, metavar="FILE.toml")
     bounds.add_argument("--json", action="store_true", help="print what became of each as JSON")
-    bounds.set_defaults(run="bounds_commands:eval_bounds")
+    bounds.set_defaults(run="measure_commands:eval_bounds")
 
 
 def _add_alce(kinds: Commands) -> argparse.ArgumentParser:
@@ -150,3 +151,146 @@ def _add_alce(kinds: Commands) -> argparse.ArgumentParser:
     alce.add_argument("--json", action="store_true", help="print the figures as JSON")
     alce.set_defaults(run="measure_commands:eval_alce", profile=None)
     return alce
+
+
+def _add_parts(kinds: Commands) -> list[argparse.ArgumentParser]:
+    """Add the kinds of ``eval`` that set parts of the pipeline beside others, and return those that take --jobs."""
+    retrieval = kinds.add_parser(
+        "retrieval", help="where each search finds the passage and the sentence that answer"
+    )
+    retrieval.add_argument(
+        "--data",
+        type=Path,
+        metavar="IN.jsonl[.gz]",
+        help="questions as of `eval answers`; without it those of the fixtures",
+    )
+    retrieval.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="a run goes on there"
+    )
+    retrieval.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th question alone"
+    )
+    retrieval.add_argument("--json", action="store_true", help="print the figures as JSON")
+    retrieval.set_defaults(run="ablation_commands:eval_retrieval")
+    ablation = kinds.add_parser(
+        "ablation", help="the benchmark that ships with one thing changed at a time"
+    )
+    ablation.add_argument(
+        "--out",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="a folder a variant; they go on there",
+    )
+    ablation.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th unit of each part alone"
+    )
+    ablation.add_argument(
+        "--verifier",
+        action="append",
+        metavar="NAME",
+        default=[],
+        help="one more beside those that ship; may be given again",
+    )
+    ablation.add_argument(
+        "--only",
+        action="append",
+        metavar="VARIANT",
+        default=[],
+        help="this variant and the default alone; may be given again",
+    )
+    ablation.add_argument("--profile", metavar="NAME", help="the policy of the default")
+    ablation.add_argument("--json", action="store_true", help="print the figures as JSON")
+    ablation.set_defaults(run="ablation_commands:eval_ablation")
+    stages = kinds.add_parser("stages", help="each stage alone, on labelled data of its own")
+    stages.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="a run goes on there"
+    )
+    stages.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th unit of the larger parts"
+    )
+    stages.add_argument("--json", action="store_true", help="print the figures as JSON")
+    stages.set_defaults(run="ablation_commands:eval_stages")
+    batch = kinds.add_parser("batch", help="many questions over an index, with throughput and p95")
+    batch.add_argument("--questions", required=True, type=Path, metavar="FILE.jsonl")
+    batch.add_argument("--index", required=True, type=Path, metavar="DIR")
+    batch.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="exports and figures; a run goes on"
+    )
+    batch.add_argument("--limit", type=whole(1), metavar="N", help="the first N questions")
+    batch.add_argument(
+        "--engine",
+        choices=("processes", "ray"),
+        default="processes",
+        help="what --jobs counts: processes here, or actors of a Ray cluster",
+    )
+    batch.add_argument("--profile", metavar="NAME", help="the policy that decides")
+    batch.add_argument("--json", action="store_true", help="print the figures as JSON")
+    batch.set_defaults(run="ablation_commands:eval_batch")
+    return [retrieval, ablation, stages, batch, _add_writers(kinds)]
+
+
+def _add_writers(kinds: Commands) -> argparse.ArgumentParser:
+    writers: argparse.ArgumentParser = kinds.add_parser(
+        "writers", help="your language model beside itself: plain, more searches, cited, certified"
+    )
+    writers.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="a run goes on there"
+    )
+    writers.add_argument(
+        "--generator",
+        metavar="NAME",
+        help="openai:MODEL at CERTIRAG_LLM_URL, or llamacpp:FILE.gguf",
+    )
+    writers.add_argument("--strategy", metavar="NAME", help=f"CertiRAG's: {', '.join(STRATEGIES)}")
+    writers.add_argument(
+        "--questions",
+        type=Path,
+        metavar="FILE.jsonl",
+        help="over --index; without both, those of the fixtures",
+    )
+    writers.add_argument("--index", type=Path, metavar="DIR")
+    writers.add_argument(
+        "--judge", metavar="NAME", help="the verifier that judges what citations bear out"
+    )
+    writers.add_argument(
+        "--every", type=whole(1), metavar="N", default=1, help="every N-th question alone"
+    )
+    writers.add_argument("--profile", metavar="NAME", help="the policy that decides")
+    writers.add_argument("--json", action="store_true", help="print the figures as JSON")
+    writers.set_defaults(run="ablation_commands:eval_writers")
+    return writers
+
+
+def _add_spot_check(kinds: Commands) -> None:
+    """Add ``sample``, ``agreement`` and ``overrides`` to the kinds of ``eval``."""
+    sample = kinds.add_parser("sample", help="draw Verified claims for people to judge, blind")
+    sample.add_argument("run_folder", nargs="?", type=Path, metavar="RUN", help="a run's folder")
+    sample.add_argument(
+        "--refused",
+        action="store_true",
+        help="of the log's answers that a reviewer refused, in place of a run; needs --consent",
+    )
+    sample.add_argument(
+        "--consent",
+        action="store_true",
+        help="with --refused: you may show what people asked to raters",
+    )
+    sample.add_argument("--out", required=True, type=Path, metavar="DIR")
+    sample.add_argument("--size", type=whole(1), metavar="N", default=SAMPLED)
+    sample.add_argument("--seed", type=whole(0), metavar="N", default=0)
+    sample.set_defaults(run="spot_commands:eval_sample")
+    agreed = kinds.add_parser("agreement", help="what raters of a sample say, and how far alike")
+    agreed.add_argument("sample", type=Path, metavar="DIR")
+    agreed.add_argument("--csv", type=Path, metavar="FILE", help="write a line for each claim")
+    agreed.add_argument("--json", action="store_true", help="print the figures as JSON")
+    agreed.set_defaults(run="spot_commands:eval_agreement")
+    overrides = kinds.add_parser("overrides", help="what raters hold against the gate, to train on")
+    overrides.add_argument("samples", nargs="+", type=Path, metavar="DIR")
+    overrides.add_argument("--out", required=True, type=Path, metavar="FILE.jsonl")
+    overrides.add_argument(
+        "--consent",
+        action="store_true",
+        help="you may have these texts trained on; ratings without their rater's consent stay out",
+    )
+    overrides.set_defaults(run="spot_commands:eval_overrides")

@@ -6,10 +6,10 @@ import argparse
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from certirag.bootstrap import make_splitter, make_verifier
 from certirag.cli.files import json_line, read_pairs, write_beside
@@ -24,6 +24,7 @@ from certirag.eval.answers import (
 from certirag.eval.bench import report_lines, run_bench
 from certirag.eval.bench_audit import audit_report_lines, run_audit_bench
 from certirag.eval.bench_reading import reading_report_lines, run_reading_bench
+from certirag.eval.bounds import bounds_lines, check_bounds, read_bounds
 from certirag.eval.builtin import BuiltinRun, run_builtin
 from certirag.eval.compare_runs import compare_runs, comparison_lines
 from certirag.eval.hub_data import local_data
@@ -38,6 +39,9 @@ from certirag.render import visible
 from certirag.settings import Settings
 from certirag.verification.judge import score_rows
 from certirag.verification.measured import measurements_bytes
+
+BOUNDS_FORMAT: Final = 1  # of what became of the bounds, as JSON
+CHECK_FAILED: Final = 4
 
 
 def score(options: argparse.Namespace, settings: Settings) -> int:
@@ -158,6 +162,16 @@ def eval_compare(options: argparse.Namespace, _settings: Settings) -> int:
     else:
         print("\n".join(map(visible, comparison_lines(report))))
     return 0
+
+
+def eval_bounds(options: argparse.Namespace, _settings: Settings) -> int:
+    """Say of each bound whether it holds; the exit code is 4 where one does not."""
+    checked = check_bounds(options.folder, read_bounds(options.bounds))
+    if options.json:
+        print_json({"format": BOUNDS_FORMAT, "bounds": list(map(asdict, checked))})
+    else:
+        print("\n".join(map(visible, bounds_lines(checked))))
+    return CHECK_FAILED if any(one.broken for one in checked) else 0
 
 
 def _bench_audit(options: argparse.Namespace) -> int:

@@ -23,7 +23,6 @@ from certirag.core.policy import Policy
 from certirag.core.text import ChunkSource, EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
 from certirag.core.verdict import SpanScore, VerificationResult
 from certirag.drafting.extractive import QuotableSentence, instruct
-from certirag.eval.answer_comparison import COMPARISONS
 from certirag.eval.builtin import (
     BuiltinRun,
     fixture_lines,
@@ -33,7 +32,7 @@ from certirag.eval.builtin import (
 )
 from certirag.eval.builtin_questions import AskedQuestion
 from certirag.eval.cited_cases import corrected_cases
-from certirag.eval.claim_complexity import LEVELS, claim_complexity
+from certirag.eval.claim_comparison import COMPARISONS, LEVELS, claim_complexity
 from certirag.eval.figure_tables import FigureTable
 from certirag.eval.gate_counts import trials_of
 from certirag.eval.pair_figures import CALLED, json_values

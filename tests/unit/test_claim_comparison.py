@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from certirag.core.verdict import QuestionRecord
-from certirag.eval.answer_comparison import COMPARISONS, exact_match, token_f1
-from certirag.eval.claim_complexity import LEVELS, claim_complexity
+from certirag.eval.claim_comparison import (
+    COMPARISONS,
+    LEVELS,
+    claim_complexity,
+    exact_match,
+    token_f1,
+)
 
 
 @pytest.mark.parametrize(
