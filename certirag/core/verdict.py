@@ -107,6 +107,13 @@ def is_score(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 
+def two_places(score: float, needed: float) -> str:
+    """Return *score* in two decimals, rounded down where it would read like *needed*, which it does not reach."""
+    text = f"{score:.2f}"
+    alike = score < needed and text == f"{needed:.2f}"
+    return f"{float(text) - 0.01:.2f}" if alike else text
+
+
 PlantKind = Literal["number", "date", "negation", "entity", "unit"]
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from certirag.core.claim import Claim
 from certirag.core.judgement import ANSWERS, Reference
 from certirag.core.text import EvidenceChunk, SentenceSpan
-from certirag.core.verdict import SpanScore, is_score
+from certirag.core.verdict import SpanScore, is_score, two_places
 from certirag.render.abstain import Grounds
 
 MAX_REFERENCES: Final = 3
@@ -56,7 +56,8 @@ def _lacks(score: SpanScore, claim_id: str, grounds: Grounds) -> str:
     if against >= policy.tau_contradict:
         return f"says otherwise than claim {claim_id} ({against:.2f})"
     if entailed < policy.tau_entail:
-        return f"supports claim {claim_id} with {entailed:.2f}; {policy.tau_entail:.2f} is needed"
+        shown = two_places(entailed, policy.tau_entail)
+        return f"supports claim {claim_id} with {shown}; {policy.tau_entail:.2f} is needed"
     opposed = any(
         _sound(other.contradicted) >= min(policy.tau_contradict, policy.tau_contest)
         for result in grounds.results
@@ -90,7 +91,7 @@ def _answers(how: float | None) -> str:
     if how is None:
         return "it reads as an instruction to a model, and was ignored"
     if how < ANSWERS:
-        return f"it answers the question with {how:.2f}; {ANSWERS:.2f} is needed"
+        return f"it answers the question with {two_places(how, ANSWERS)}; {ANSWERS:.2f} is needed"
     return f"it answers the question with {how:.2f}, and no claim here says it"
 
 

@@ -18,6 +18,7 @@ from certirag.core.judgement import (
     Suggestions,
 )
 from certirag.core.said import Message, said, said_n, together
+from certirag.core.verdict import two_places
 from certirag.render.abstain import Grounds, lacks_answer
 from certirag.render.closest import carried_references, closest_references
 from certirag.render.inert import inert_html, visible
@@ -100,8 +101,8 @@ def confidence_sentence(basis: ConfidenceBasis | None) -> str:
     if basis.relevance is not None:
         parts.append(
             said(
-                "The best claim answers with {score:.2f}; {needed:.2f} is needed.",
-                score=basis.relevance,
+                "The best claim answers with {score}; {needed:.2f} is needed.",
+                score=two_places(basis.relevance, ANSWERS),
                 needed=ANSWERS,
             )
         )

@@ -23,7 +23,7 @@ from certirag.core.text import (
     sha256_hex,
     shared_context,
 )
-from certirag.core.verdict import SpanScore, is_score
+from certirag.core.verdict import SpanScore, is_score, two_places
 from certirag.quantities.derive import explain_quantities, is_only_result
 from certirag.render.gate import Case, Finding, Rule
 
@@ -85,7 +85,9 @@ def entailed(case: Case) -> Finding:
         return Finding(False, "the set's score differs from its only span's score")
     if score < tau:
         note = attached[0].note if len(attached) == 1 and attached[0] is not None else ""
-        below = f"the closest passage supports it with {score:.2f}; {tau:.2f} is needed"
+        below = (
+            f"the closest passage supports it with {two_places(score, tau)}; {tau:.2f} is needed"
+        )
         return Finding(False, f"{below}: {note}" if note else below)
     if case.result.label != "entailed":
         return Finding(False, f"the verifier's label is {case.result.label}, not entailed")

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 from certirag.core.citation import Citation, CitationsRecord
 from certirag.core.policy import Policy
 from certirag.core.said import Message, said, said_n, together
-from certirag.core.verdict import VerificationResult, is_score
+from certirag.core.verdict import VerificationResult, is_score, two_places
 from certirag.proof.certificate import FindingRecord
 from certirag.render.present import Chip, EvidenceView
 
@@ -204,10 +204,10 @@ def _measured(chip: Chip, policy: Policy) -> Iterator[str]:
         return
     if result.error:
         yield said("The verifier did not answer: {error}.", error=result.error)
-    if is_score(result.score):
+    if is_score(result.score) and result.score is not None:
         yield said(
-            "The evidence entails it with {score:.2f}; {needed:.2f} is needed.",
-            score=result.score,
+            "The evidence entails it with {score}; {needed:.2f} is needed.",
+            score=two_places(result.score, policy.tau_entail),
             needed=policy.tau_entail,
         )
     else:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from certirag.checker import check
 from certirag.core.judgement import REASON_CODES, ConfidenceBasis, Suggestion, Suggestions
 from certirag.core.text import RetrievalScores, sha256_hex
+from certirag.core.verdict import two_places
 from certirag.proof.certificate import (
     AnswerSummary,
     Confidence,
@@ -311,3 +312,22 @@ def test_the_summary_is_in_the_export_and_signed() -> None:
     assert check(data, TRUSTED).verdict == "VALID"
     assert check(data.replace(b"Fire drills", b"Fire alarm", 1), TRUSTED).verdict == "TAMPERED"
     assert sha256_hex(data) == sha256_hex(export(of))
+
+
+@pytest.mark.parametrize(
+    ("score", "needed", "told"),
+    [
+        (0.847, 0.85, "0.84"),
+        (0.8499999, 0.85, "0.84"),
+        (0.8449, 0.85, "0.84"),
+        (0.85, 0.85, "0.85"),
+        (0.996, 1.0, "0.99"),
+        (0.0, 0.85, "0.00"),
+        (0.91, 0.85, "0.91"),
+    ],
+)
+def test_a_score_that_falls_short_does_not_read_like_what_it_lacks(
+    score: float, needed: float, told: str
+) -> None:
+    """Of "0.85; 0.85 is needed" a reader learns nothing."""
+    assert two_places(score, needed) == told
