@@ -8,6 +8,7 @@ of day. What can be read in two ways, or is no date of the calendar, is "ambiguo
 from __future__ import annotations
 
 import datetime
+import re
 from dataclasses import dataclass, replace
 
 from certirag.core.claim import QuantityKind
@@ -45,6 +46,22 @@ class Temporal:
     value: str
     next: int
     joined: bool = False
+
+
+_WHOLE = re.compile(r"(?:(\d{4})|-)-(\d\d)(?:-(\d\d))?")
+_PART = re.compile(r"(FY)?(\d{4})?-([QH]\d)")
+
+
+def as_written(value: str) -> str:
+    """Return the *value* of a date or period as a reader writes it: "31 March", "Q3 2024"."""
+    if whole := _WHOLE.fullmatch(value):
+        year, month, day = whole.groups()
+        name = _NAMES[int(month) - 1].capitalize() if 0 < int(month) <= len(_NAMES) else month
+        return " ".join(part for part in (day and str(int(day)), name, year) if part)
+    if part := _PART.fullmatch(value):
+        fiscal, year, which = part.groups()
+        return f"{which} {fiscal or ''}{year or ''}".rstrip()
+    return value.removeprefix("T")
 
 
 def year_of(text: str) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from certirag.core.claim import Quantity
+from certirag.quantities.dates import as_written
 from certirag.quantities.figure_tokens import word_set
 from certirag.quantities.figured_sentence import Segment, Sentence, segments_of, token_index
 
@@ -121,7 +122,7 @@ def period_mismatch(
     values = frozenset(completed(value, context) for value in found.values)
     if not wanted.values:
         return _unnamed(evidence, theirs, found)
-    asked = ", ".join(sorted(wanted.values))
+    asked = ", ".join(map(as_written, sorted(wanted.values)))
     if values and not found.clear and values != wanted.values:
         return f"it is not clear which period {theirs.text} belongs to; the claim says {asked}"
     if values == wanted.values:
@@ -129,15 +130,15 @@ def period_mismatch(
     if values:
         return (
             f"the claim says {ours.text} for {asked}; "
-            f"the evidence says it for {', '.join(sorted(values))}"
+            f"the evidence says it for {', '.join(map(as_written, sorted(values)))}"
         )
     told = {t.value for t in evidence.temporals()}
     for value in wanted.values:
         if value in told:
-            return f"the evidence says {value} of another figure than {theirs.text}"
+            return f"the evidence says {as_written(value)} of another figure than {theirs.text}"
         rivals = {c for c in context if _grain(c) == _grain(value)}
         if rivals != {value}:
-            return f"the evidence does not say that {theirs.text} is for {value}"
+            return f"the evidence does not say that {theirs.text} is for {as_written(value)}"
     return ""
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_runs import examples
 
+from certirag.quantities.dates import as_written
 from certirag.quantities.find import find_figures, find_quantities
 from certirag.quantities.numbers import exact_text
 
@@ -213,3 +214,25 @@ def test_a_hostile_repetition_is_read_to_its_end(piece):
 def test_values_are_exact(value):
     """A value is written without rounding, as a decimal or as a fraction."""
     assert Fraction(exact_text(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("--05", "May"),
+        ("--03-31", "31 March"),
+        ("2024-03-01", "1 March 2024"),
+        ("2024-03", "March 2024"),
+        ("2024-Q3", "Q3 2024"),
+        ("-Q3", "Q3"),
+        ("FY2024-Q3", "Q3 FY2024"),
+        ("2024", "2024"),
+        ("FY2024", "FY2024"),
+        ("2023/24", "2023/24"),
+        ("T18:00", "18:00"),
+        ("--13", "13"),
+    ],
+)
+def test_a_reader_is_told_dates_as_people_write_them(value: str, written: str) -> None:
+    """No reason names a month "--05"."""
+    assert as_written(value) == written
