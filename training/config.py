@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
@@ -41,9 +41,10 @@ class TrainingConfig:
     *contrast_seed* seeds the made pairs, none are made when it is absent. *fills* is how many
     times the slots of the near misses are filled, 0 for none of them. Claims about one text are
     read *together* while they take at most so many tokens (MPNet only), 0 for each alone. *layers* keeps so many of
-    the backbone's, *frozen* of them, the lowest, are not trained. With *merged* the
-    result is the mean of the weights at the end of every stage (Wortsman et al. 2022, "Model
-    soups"), not those of the last.
+    the backbone's, *frozen* of them, the lowest, are not trained. With *merged*
+    "stages" the result is the mean of the weights at the end of every stage (Wortsman et al. 2022, "Model
+    soups"), not those of the last; "with the start" counts those that the run began with as one more
+    (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"), so that a stage forgets less.
     """
 
     name: str
@@ -58,7 +59,7 @@ class TrainingConfig:
     together: int = 0
     layers: int | None = None
     frozen: int = 0
-    merged: bool = False
+    merged: Literal["stages", "with the start"] | None = None
 
 
 _CONFIG = TypeAdapter(TrainingConfig)

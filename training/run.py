@@ -50,6 +50,7 @@ def train(
     torch.manual_seed(config.seed)
     work.mkdir(parents=True, exist_ok=True)
     model = open_model(weights, config.layers).to(device)
+    starts = [_copied(model)] if config.merged == "with the start" else []
     tokenizer = open_tokenizer(weights)
     examples: dict[str, list[Example]] | None = None
     folder = work
@@ -66,8 +67,9 @@ def train(
     if not config.merged:
         return folder
     ends = [work / f"{number}-{stage.name}" for number, stage in enumerate(config.stages, 1)]
-    model.load_state_dict(_mean([load_file(end / "model.safetensors") for end in ends]))
-    say(f"the mean of {len(ends)} stages")
+    states = [*starts, *(load_file(end / "model.safetensors") for end in ends)]
+    model.load_state_dict(_mean(states))
+    say(f"the mean of {len(states)} sets of weights")
     _keep(model, weights, work / MERGED)
     return work / MERGED
 
@@ -169,6 +171,10 @@ def chosen(
 def _share(stage: Stage, source: str) -> float:
     named = [name for name in stage.shares if name != "*" and source.startswith(name)]
     return stage.shares[max(named, key=len)] if named else stage.shares.get("*", 1.0)
+
+
+def _copied(model: PairClassifier) -> dict[str, torch.Tensor]:
+    return {k: value.detach().cpu().clone() for k, value in model.state_dict().items()}
 
 
 def _keep(model: PairClassifier, weights: Path, folder: Path) -> None:

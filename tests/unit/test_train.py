@@ -371,6 +371,13 @@ def test_an_mpnet_keeps_its_frozen_layers_and_loses_the_top_ones(
     again = open_model(tmp_path / "work" / "1-one").state_dict()
     assert all(torch.equal(again[name], value) for name, value in after.items())
     _reads_what_is_quoted(tmp_path / "work" / "1-one", read_config(config), tmp_path / "reading")
+    config.write_text('merged = "with the start"\n' + config.read_text("utf-8"), "utf-8")
+    command[-1] = str(tmp_path / "work" / "1-one")
+    assert main([*command, "--work", str(tmp_path / "more"), "--device", "cpu"]) == 0
+    end = load_file(tmp_path / "more" / "1-one" / "model.safetensors")
+    mean = load_file(tmp_path / "more" / "merged" / "model.safetensors")
+    assert not torch.equal(end["dense.weight"], after["dense.weight"])
+    assert all(torch.allclose(mean[name], (after[name] + end[name]) / 2) for name in end)
 
 
 def _reads_what_is_quoted(checkpoint: Path, config: TrainingConfig, out: Path) -> None:
