@@ -133,7 +133,7 @@ def period_mismatch(
             f"the evidence says it for {', '.join(map(as_written, sorted(values)))}"
         )
     told = {t.value for t in evidence.temporals()}
-    for value in wanted.values:
+    for value in sorted(wanted.values):  # whatever the order of a set in this process
         if value in told:
             return f"the evidence says {as_written(value)} of another figure than {theirs.text}"
         rivals = {c for c in context if _grain(c) == _grain(value)}
