@@ -110,7 +110,7 @@ def same_dimension(a: Quantity, b: Quantity) -> bool:
     if "ordinal" in (a.kind, b.kind):
         return a.kind == b.kind
     ours, theirs = (base_unit(q.unit.partition("/")[0])[0] for q in (a, b))
-    return ours == theirs or frozenset((ours, theirs)) in _POUNDS
+    return ours == theirs or frozenset((ours, theirs)) in _POUNDS or _same_time(a, b)
 
 
 def _number(text: str) -> Fraction | str:
@@ -219,7 +219,7 @@ def amount_mismatch(claim: FigureReading, evidence: FigureReading) -> str:
     if bool(ours.high) != bool(theirs.high):
         return f"{said}: a single figure and a range are not the same"
     value, found = _scaled(ours, ours.value), _scaled(theirs, theirs.value)
-    if value != found and not _rounds(claim, evidence, value, found):
+    if value != found and not (_rounds(claim, evidence, value, found) or _same_time(ours, theirs)):
         return said
     if ours.high and _scaled(ours, ours.high) != _scaled(theirs, theirs.high):
         return said
@@ -243,6 +243,12 @@ def is_within_wording(
     if nearly and found > value:
         return False
     return gap * 2 <= _step(figure, value) and gap <= abs(found) * _WITHIN
+
+
+def _same_time(a: Quantity, b: Quantity) -> bool:
+    """Say whether one is a time of day and the other its digits without "am": "10.30"."""
+    clock, bare = (a, b) if a.value.startswith("T") else (b, a)
+    return "." in bare.text and clock.value == f"T{bare.text.replace('.', ':'):0>5}"
 
 
 def _rounds(

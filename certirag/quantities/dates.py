@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from certirag.core.claim import QuantityKind
 from certirag.quantities.figure_tokens import Tokens, ends_cleanly, word_set, words_in
-from certirag.quantities.numbers import ordinal_at
+from certirag.quantities.numbers import ONES, ordinal_at
 from certirag.quantities.units import CURRENCIES, TIME_UNITS, unit_at
 
 _NAMES = words_in(
@@ -32,6 +32,8 @@ _YEAR_CUES = word_set(
     "our early late mid end ended ending fy between"
 )
 _NOT_COUNTED = word_set("results sales earnings figures accounts revenues targets was is has this")
+_BEFORE_A_TIME = word_set("at from until till to by before after")
+_HALF_DAYS = {"morning": 0, "afternoon": 12, "evening": 12}
 _OF_YEARS = TIME_UNITS | {"decade", "century", "times", "pt", "cent", "pound"}
 
 
@@ -101,33 +103,43 @@ def _from_number(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
 
 
 def _clock(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
-    hour, after = tokens.at(index), index + 1
-    if not hour.text.isdecimal() or len(hour.text) > 2:
+    """Read 10:30, "10.30 am", "4 p.m." and "at six in the evening" as a time of day."""
+    hour, point, minutes = tokens.at(index).text.partition(".")
+    hour, after = str(ONES.get(hour.lower(), hour)), index + 1
+    if not hour.isdecimal() or len(hour) > 2:
         return ()
-    minutes = "00"
     colon = tokens.at(after)
-    if colon.text == ":" and colon.glued and tokens.at(after + 1).glued:
+    if colon.text == ":" and colon.glued and tokens.at(after + 1).glued and not point:
         minutes, after = tokens.at(after + 1).text, after + 2
-        if not (len(minutes) == 2 and minutes.isdecimal() and minutes < "60"):
-            return ()
-    shift, ending = _half_day(tokens, after)
+    minutes = minutes or "00"
+    if not (len(minutes) == 2 and minutes.isdecimal() and minutes < "60"):
+        return ()
+    shift, ending = _half_day(tokens, index, after)
     if after == index + 1 and ending == after:
         return ()
-    value = int(hour.text)
+    value = int(hour)
     if value > (12 if shift >= 0 else 24):
         return ()
     value = value if shift < 0 else value % 12 + shift
     return (Temporal("measure", f"T{value:02}:{minutes}", ending),)
 
 
-def _half_day(tokens: Tokens, index: int) -> tuple[int, int]:
-    """Read "am", "p.m." at *index*: hours to add (-1 where none is written), and what follows."""
+def _half_day(tokens: Tokens, start: int, index: int) -> tuple[int, int]:
+    """Read "am", "p.m." at *index*: hours to add (-1 where none is written), and what follows.
+
+    The time starts at *start*: "in the evening" follows one only after "at" or "until" and the like.
+    """
     word = tokens.at(index).lower
     shift = {"am": 0, "a": 0, "pm": 12, "p": 12}.get(word, -1)
     if word in ("am", "pm"):
         return shift, index + 1
     if shift >= 0 and tokens.words(index + 1, 2) == (".", "m"):
         return shift, index + 3 + (tokens.at(index + 3).text == "." and tokens.at(index + 3).glued)
+    if tokens.at(start - 1).lower in _BEFORE_A_TIME:
+        index += word in ("o'clock", "o’clock")
+        if tokens.words(index, 2) == ("in", "the"):
+            shift = _HALF_DAYS.get(tokens.at(index + 2).lower, -1)
+            return shift, index + 3 if shift >= 0 else index
     return -1, index
 
 
@@ -262,6 +274,8 @@ def _from_word(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     spelled = _spelled_day(tokens, index)
     if spelled:
         return spelled
+    if token.lower in ONES:
+        return _clock(tokens, index)
     if token.lower in ("fy", "fiscal", "financial", "full"):
         return _fiscal(tokens, index)
     return _half_or_quarter(tokens, index)

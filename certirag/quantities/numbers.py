@@ -9,7 +9,7 @@ from certirag.quantities.figure_tokens import FRACTION_SIGNS, Tokens, word_set, 
 from certirag.quantities.units import SCALES
 
 MAX_DIGITS = 30  # a longer run of digits is an identifier, not an amount
-_ONES = {
+ONES = {
     word: value
     for value, word in enumerate(
         words_in(
@@ -169,7 +169,7 @@ def _spelled_at(tokens: Tokens, index: int, *, money: bool) -> Number | None:
         if following not in ("dozen", *_BIG):
             return None
         return _scaled(tokens, Number(Fraction(1), index + 1, spelled=True), money=money)
-    if first == "dozen" or (first not in _ONES and first not in _TENS):
+    if first == "dozen" or (first not in ONES and first not in _TENS):
         return Number(Fraction(12), index + 1, spelled=True) if first == "dozen" else None
     if first == "one" and _is_pronoun(tokens, index):
         return None
@@ -206,7 +206,7 @@ def _is_pronoun(tokens: Tokens, index: int) -> bool:
     if tokens.at(index - 1).lower in _MAYBE_ONE_BEFORE and following.kind != "word":
         return True
     then = tokens.at(index + 2)
-    if following.lower == "to" and (then.kind == "number" or then.lower in (*_ONES, *_TENS)):
+    if following.lower == "to" and (then.kind == "number" or then.lower in (*ONES, *_TENS)):
         return False
     return following.lower in _NOT_ONE_AFTER and then.lower not in ("more", "two")
 
@@ -247,19 +247,17 @@ def _cardinal(tokens: Tokens, index: int) -> tuple[int, int, bool]:
         if word == "-" and tokens.at(at).glued and last == "tens":
             at += 1
             word = tokens.at(at).lower
-            if word not in _ONES or _ONES[word] > 9:
+            if word not in ONES or ONES[word] > 9:
                 break
         elif word == "and" and last == "scale":
             at += 1
             word = tokens.at(at).lower
-            if word not in _ONES and word not in _TENS:
+            if word not in ONES and word not in _TENS:
                 break
         if word in _TENS and last in ("start", "scale"):
             group, last = group + _TENS[word], "tens"
-        elif word in _ONES and (
-            last in ("start", "scale") or (last == "tens" and _ONES[word] < 10)
-        ):
-            group, last = group + _ONES[word], "ones"
+        elif word in ONES and (last in ("start", "scale") or (last == "tens" and ONES[word] < 10)):
+            group, last = group + ONES[word], "ones"
         elif word == "hundred" and last == "ones" and group < 100:
             group, last, scaled = group * 100, "scale", True
         elif word in _BIG and word != "hundred" and last != "start" and group > 0:

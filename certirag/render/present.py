@@ -101,9 +101,10 @@ class Chip:
         if failed.rule in ("entailed", "numbers") or together:
             nearest = self._nearest()
             differs = None if nearest is None else self._otherwise_in(nearest)
-            if failed.rule == "numbers" and nearest is not None and not differs:
-                # What stands in the way is no figure: those of the claim are all in this passage.
-                stands = not differences(self.text, nearest.span.sentence).in_claim
+            if failed.rule == "numbers" and not differs:
+                # Where a passage has all figures and names of the claim, none stands in the way.
+                seen = [view.span.sentence for view in self.evidence if view.span.visible]
+                stands = any(not differences(self.text, one).in_claim for one in seen)
                 return why("entailed", "") if stands else told
             if differs or failed.rule != "entailed" or not is_low(failed.reason):
                 return differs or told

@@ -175,10 +175,12 @@ def guarded(
     for ceiling, reasons in (
         (UNREAD_CEILING, _unread(pair, unread)),
         (VETO_CEILING, [*vetoes, *absent]),
-        (DOUBT_CEILING, [*framed, *elsewhere, *doubtful]),
+        (DOUBT_CEILING, [*framed, *doubtful]),
     ):
         if reasons:
             return Guarded(min(entailed, ceiling), contradicted, reasons[0].rstrip(" ."))
+    if elsewhere:  # a guess at grammar: it lowers the score, and is no reason to tell a person
+        return Guarded(min(entailed, DOUBT_CEILING), contradicted)
     return Guarded(entailed, contradicted)
 
 
@@ -212,14 +214,14 @@ def checked_exactly(
     return Guarded(entailed, contradicted)
 
 
-def _figures(pair: Pair) -> tuple[list[str], list[str]]:
-    """Return the reasons against the claim's figures: of those that are nowhere, of the others.
+def _figures(pair: Pair) -> tuple[list[str], bool]:
+    """Return the reasons against the claim's figures that are nowhere, and whether others are left.
 
     A figure that the evidence has, but for something else as far as the words show, is a doubt.
     """
     missed = explain_quantities(pair.claim, sentences(pair.evidence), pair.context).missing
     if not missed:
-        return [], []
+        return [], False
     found = find_quantities(pair.evidence)
     there = {(value, q.unit) for q in found for value in (q.value, q.high)}
     absent = [
@@ -227,7 +229,7 @@ def _figures(pair: Pair) -> tuple[list[str], list[str]]:
         for m in missed
         if m.quantity is None or (m.quantity.value, m.quantity.unit) not in there
     ]
-    return absent, [m.reason for m in missed if m.reason not in absent]
+    return absent, len(absent) < len(missed)
 
 
 def _unread(pair: Pair, unread: Sequence[str]) -> list[str]:

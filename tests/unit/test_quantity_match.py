@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,6 +102,10 @@ FOUND = [
     ("The dose is given every 12 hours.", "The dose is given every twelve hours."),
     ("The inhaler is used twice a day.", "The inhaler is used two times a day."),
     ("The canteen opens at 9 am.", "The canteen opens at 09:00."),
+    ("The canteen opens at nine in the morning.", "The canteen opens at 9 am."),
+    ("The canteen opens at 9.30 in the morning.", "The canteen opens at 9:30 am."),
+    ("The canteen opens at 9.30.", "The canteen is open from 9.30 am to 4 pm."),
+    ("The canteen closes at four o'clock in the afternoon.", "The canteen closes at 16:00."),
     ("The audit follows ISO 27001.", "Each audit follows ISO 27001."),
     ("The form is Form 10-K.", "The form is form 10-K."),
     ("The scale went down 5 points.", "The scale went down by five points."),
@@ -111,6 +118,10 @@ FOUND = [
     ("The fee is $3 for members.", "The fee is $5 for guests and $3 for members."),
 ]
 REFUSED = [
+    ("The canteen opens at 9.30.", "The canteen opens at 9.30 pm."),
+    ("The canteen opens at 9.30 in the evening.", "The canteen opens at 9.30 am."),
+    ("The canteen opens at 9.3.", "The canteen opens at 9.30 am."),
+    ("The canteen opens at nine in the morning.", "The canteen serves nine in the morning."),
     ("The camera is lent for three weeks.", "The camera is lent for a fortnight."),
     ("The deposit is twelve pounds.", "The deposit is £10."),
     ("The deposit is ten dollars.", "The deposit is ten pounds."),
@@ -400,3 +411,23 @@ def test_a_measure_is_read_as_the_evidence_writes_it(
 ) -> None:
     """Two years are 24 months, about 1.1 may be 1.14; a bound or a rate makes another figure."""
     assert in_its_notation(read_sentence(claim), read_sentence(evidence)) == restated
+
+
+def test_a_reason_is_the_same_in_every_process() -> None:
+    """A certificate is derived again elsewhere: the order of a set may not choose what is said."""
+    program = (
+        "from certirag.quantities.match import unmatched_quantities as unmatched\n"
+        "claim = 'Of the site, 71 trees fell between 1977 and 1984.'\n"
+        "print([m.reason for m in unmatched(claim, ['Of the site, 71 trees fell.'])])\n"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in range(6, 12)
+    }
+    assert len(told) == 1
+    assert b"is for" in told.pop()

@@ -294,6 +294,30 @@ def test_a_figure_that_the_attached_passage_has_is_not_held_against_the_claim() 
     assert chip.why.sentence == "The closest passage supports this with 0.31; 0.85 is needed."
 
 
+def test_a_figure_that_any_passage_has_is_not_said_to_be_missing() -> None:
+    """What is attached may lack a figure that stands in another passage, in fewer shared words."""
+    text = "Children under five do not pay for the ferry."
+    of = answer_record([Statement(text, "unsupported", sentence="The ferry crosses hourly.")])
+    free = "Children under five travel free of charge."
+    other = chunk(free, "doc9", free)
+    (claim,), (found,) = of.claim_ir.claims, of.verification
+    low = score(other, claim=claim, entailed=0.02, neutral=0.93, contradicted=0.05)
+    results = (replace(found, all_scores=(*found.all_scores, low)),)
+    chunks = (*of.retrieval.chunks, other)
+    decisions, summary = certify([claim], results, chunks, POLICY)
+    failed = {f.rule: f.reason for f in decisions[0].findings if not f.passed}
+    assert failed["numbers"] == "the evidence does not say less than five"
+    of = replace(
+        of,
+        retrieval=replace(of.retrieval, chunks=chunks),
+        verification=results,
+        decisions=decisions,
+        answer=summary,
+    )
+    (chip,) = presented(of).shown
+    assert chip.why.sentence == "The closest passage does not support it enough."
+
+
 def test_a_true_sentence_that_its_title_bears_out_is_told_so() -> None:
     """Where titles and headings alone score, the passage may add nothing: said without a code."""
     case = with_result(good_case(), score_without=0.55)
