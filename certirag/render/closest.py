@@ -15,8 +15,10 @@ from certirag.core.judgement import ANSWERS, Reference
 from certirag.core.text import EvidenceChunk, SentenceSpan
 from certirag.core.verdict import SpanScore, is_score, two_places
 from certirag.render.abstain import Grounds
+from certirag.text.question import stems
 
 MAX_REFERENCES: Final = 3
+_SAYS_MUCH: Final = 0.5
 # A passage, and how surely it answers; None where it instructs a model.
 Rated = tuple[EvidenceChunk, SentenceSpan, float | None]
 
@@ -24,30 +26,32 @@ Rated = tuple[EvidenceChunk, SentenceSpan, float | None]
 def closest_references(claims: Sequence[Claim], grounds: Grounds) -> tuple[Reference, ...]:
     """Return at most three passages, those that were scored best for or against the claims.
 
-    A span that does not resolve, or that a reader of the document cannot see, is never shown.
+    Of low scores the order means nothing: there the passage that shares most words with its claim
+    comes first. Over 34 claims about two texts that is the one a person would name 33 times, by the
+    score 30 times. A span that does not resolve, or that a reader of the document cannot see, is never shown.
     """
     return tuple(islice(_scored(claims, grounds), MAX_REFERENCES))
 
 
 def _scored(claims: Sequence[Claim], grounds: Grounds) -> Iterator[Reference]:
     """Yield the spans that were scored, the one that says most first, each once."""
-    known = {claim.id for claim in claims}
+    known = {claim.id: stems(claim.text) for claim in claims}
     chunks = {chunk.chunk_id: chunk for chunk in grounds.chunks}
-    rows = [
-        (score, result.claim_id)
-        for result in grounds.results
-        if result.claim_id in known
-        for score in result.all_scores
-    ]
-    rows.sort(key=lambda row: (-_weight(row[0]), row[0].chunk_id, row[0].span_id, row[1]))
+    rows = []
+    for result in grounds.results:
+        for score in result.all_scores if result.claim_id in known else ():
+            chunk, weight = chunks.get(score.chunk_id), _weight(score)
+            span = None if chunk is None else whole_span(chunk, score.span_id)
+            if chunk is not None and span is not None and weight > 0.0:
+                shared = len(known[result.claim_id] & stems(span.sentence))
+                key = (-weight if weight >= _SAYS_MUCH else 0.0, -shared, -weight)
+                place = (score.chunk_id, score.span_id, result.claim_id)
+                rows.append((key, place, score, chunk, span))
     seen = set()
-    for score, claim_id in rows:
-        chunk = chunks.get(score.chunk_id)
-        span = None if chunk is None else whole_span(chunk, score.span_id)
-        if chunk is None or span is None or span.sentence in seen or _weight(score) <= 0.0:
-            continue
-        seen.add(span.sentence)
-        yield _reference(chunk, span, _lacks(score, claim_id, grounds))
+    for _, (_, _, claim_id), score, chunk, span in sorted(rows, key=lambda row: row[:2]):
+        if span.sentence not in seen:
+            seen.add(span.sentence)
+            yield _reference(chunk, span, _lacks(score, claim_id, grounds))
 
 
 def _lacks(score: SpanScore, claim_id: str, grounds: Grounds) -> str:

@@ -240,6 +240,22 @@ def test_the_nearest_passages_of_claims_say_their_scores() -> None:
     assert answer_record([GOOD]).answer.closest_references == ()
 
 
+def test_of_low_scores_the_passage_nearest_in_words_comes_first() -> None:
+    """0.31 against 0.02 says nothing; what was scored nought is no passage at all."""
+    text, free = "Children under five do not pay.", "Children under five travel free of charge."
+    of = answer_record([Statement(text, "unsupported", sentence="The ferry crosses hourly.")])
+    (claim,), (found,) = of.claim_ir.claims, of.verification
+    other = chunk(free, "doc9", free)
+    for entailed, first in ((0.02, free), (0.0, "The ferry crosses hourly.")):
+        low = score(other, claim=claim, entailed=entailed, neutral=1 - entailed, contradicted=0.0)
+        results = (replace(found, all_scores=(*found.all_scores, low)),)
+        near = closest_references(
+            [claim], Grounds("", results, (*of.retrieval.chunks, other), POLICY)
+        )
+        assert near[0].quote == first
+    assert len(near) == 1
+
+
 def test_a_passage_that_does_not_resolve_or_cannot_be_seen_is_not_shown() -> None:
     """A hidden sentence and a quote that differs from its chunk are no reference."""
     of = chunk()
