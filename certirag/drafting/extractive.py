@@ -242,14 +242,22 @@ def _in_period(asked: frozenset[str], candidate: QuotableSentence) -> bool:
     """Say whether the sentence may speak of a period that is asked for.
 
     Revenue of another quarter, or of the whole year, is not the revenue of the third quarter.
-    A sentence that names no period takes the one of its headings.
+    A sentence that names no period takes the one of its headings; "the third quarter" is that of
+    any year.
     """
     source = candidate.chunk.source
     for text in (candidate.span.sentence, source.section, source.title):
         named = _periods(text) if asked else frozenset()
         if named:
-            return any(name.startswith(period) for name in named for period in asked)
+            return any(_meets(name, period) for name in named for period in asked)
     return True
+
+
+def _meets(name: str, asked: str) -> bool:
+    """Say whether the period *name* lies in *asked*; "-Q3" is the third quarter of any year."""
+    if name.startswith("-") or asked.startswith("-"):
+        return name.endswith(asked) or asked.endswith(name)
+    return name.startswith(asked)
 
 
 def _states(candidate: QuotableSentence) -> bool:

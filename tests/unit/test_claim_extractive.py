@@ -329,6 +329,21 @@ def test_another_period_is_not_the_one_asked_for():
     ]
 
 
+def test_a_quarter_is_that_of_any_year_where_none_is_named():
+    """The question or the sentence may leave the year to the rest of the text, as people do."""
+    figures = chunk(
+        "fin",
+        [
+            "Revenue in the third quarter of 2024 was $288.7 million.",
+            "Revenue in the second quarter was $278.3 million.",
+        ],
+        title="Figures",
+    )
+    for asked, said in (("Q3", 0), ("the third quarter", 0), ("Q2 2024", 1), ("Q2", 1)):
+        found = answer(f"What was revenue in {asked}?", figures)
+        assert found == [figures.spans[said].sentence]
+
+
 def test_two_questions_in_one_are_both_answered():
     """Each part of a joined question finds its own sentence."""
     both = chunk(
