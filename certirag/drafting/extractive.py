@@ -35,6 +35,7 @@ from certirag.core.judgement import ANSWERS
 from certirag.core.text import EvidenceChunk, SentenceSpan, SpanRef
 from certirag.ports import Reader
 from certirag.quantities.find import find_quantities
+from certirag.quantities.period import is_within
 from certirag.text.question import asked_words, part_of
 from certirag.text.word_classes import NUMBER_WORDS
 
@@ -242,22 +243,14 @@ def _in_period(asked: frozenset[str], candidate: QuotableSentence) -> bool:
     """Say whether the sentence may speak of a period that is asked for.
 
     Revenue of another quarter, or of the whole year, is not the revenue of the third quarter.
-    A sentence that names no period takes the one of its headings; "the third quarter" is that of
-    any year.
+    A sentence that names no period takes the one of its headings.
     """
     source = candidate.chunk.source
     for text in (candidate.span.sentence, source.section, source.title):
         named = _periods(text) if asked else frozenset()
         if named:
-            return any(_meets(name, period) for name in named for period in asked)
+            return any(is_within(name, period) for name in named for period in asked)
     return True
-
-
-def _meets(name: str, asked: str) -> bool:
-    """Say whether the period *name* lies in *asked*; "-Q3" is the third quarter of any year."""
-    if name.startswith("-") or asked.startswith("-"):
-        return name.endswith(asked) or asked.endswith(name)
-    return name.startswith(asked)
 
 
 def _states(candidate: QuotableSentence) -> bool:

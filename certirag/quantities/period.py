@@ -164,6 +164,13 @@ def completed(value: str, context: frozenset[str]) -> str:
     return f"{years.pop()}{value}" if len(years) == 1 else value
 
 
+def is_within(period: str, asked: str) -> bool:
+    """Say whether *period* lies in *asked*: "2024-Q3" in "2024", and in "-Q3", that of any year."""
+    if period.startswith("-") or asked.startswith("-"):
+        return period.endswith(asked) or asked.endswith(period)
+    return period.startswith(asked)
+
+
 def _grain(value: str) -> str:
     """Return the grain of a period value: its shape without the digits."""
     return re.sub(r"[0-9]+", "", value) + str(len(value))
