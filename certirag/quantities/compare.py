@@ -130,7 +130,7 @@ def same_value(a: Quantity, b: Quantity) -> bool:
     """Say whether two quantities have the same amount in the same dimension (no bounds)."""
     if not same_dimension(a, b):
         return False
-    same = _scaled(a, a.value) == _scaled(b, b.value)
+    same = _scaled(a, a.value) == _scaled(b, b.value) or _same_time(a, b)
     return same and bool(a.high) == bool(b.high) and _scaled(a, a.high) == _scaled(b, b.high)
 
 

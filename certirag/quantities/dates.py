@@ -104,12 +104,11 @@ def _from_number(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
 
 def _clock(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     """Read 10:30, "10.30 am", "4 p.m." and "at six in the evening" as a time of day."""
-    hour, point, minutes = tokens.at(index).text.partition(".")
-    hour, after = str(ONES.get(hour.lower(), hour)), index + 1
+    written, after, colon = tokens.at(index).text, index + 1, tokens.at(index + 1)
+    hour, _, minutes = str(ONES.get(written.lower(), written)).partition(".")
     if not hour.isdecimal() or len(hour) > 2:
         return ()
-    colon = tokens.at(after)
-    if colon.text == ":" and colon.glued and tokens.at(after + 1).glued and not point:
+    if written == hour and colon.text == ":" and colon.glued and tokens.at(after + 1).glued:
         minutes, after = tokens.at(after + 1).text, after + 2
     minutes = minutes or "00"
     if not (len(minutes) == 2 and minutes.isdecimal() and minutes < "60"):
@@ -274,11 +273,9 @@ def _from_word(tokens: Tokens, index: int) -> tuple[Temporal, ...]:
     spelled = _spelled_day(tokens, index)
     if spelled:
         return spelled
-    if token.lower in ONES:
-        return _clock(tokens, index)
     if token.lower in ("fy", "fiscal", "financial", "full"):
         return _fiscal(tokens, index)
-    return _half_or_quarter(tokens, index)
+    return _clock(tokens, index) or _half_or_quarter(tokens, index)
 
 
 def _spelled_day(tokens: Tokens, index: int) -> tuple[Temporal, ...]:

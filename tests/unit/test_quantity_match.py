@@ -122,6 +122,8 @@ REFUSED = [
     ("The canteen opens at 9.30 in the evening.", "The canteen opens at 9.30 am."),
     ("The canteen opens at 9.3.", "The canteen opens at 9.30 am."),
     ("The canteen opens at nine in the morning.", "The canteen serves nine in the morning."),
+    ("Step one:10 grams of salt.", "Step one:20 grams of salt."),
+    ("Step one: 10 grams of salt.", "Step one:20 grams of salt."),
     ("The camera is lent for three weeks.", "The camera is lent for a fortnight."),
     ("The deposit is twelve pounds.", "The deposit is £10."),
     ("The deposit is ten dollars.", "The deposit is ten pounds."),

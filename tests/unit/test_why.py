@@ -270,26 +270,30 @@ def test_the_passage_nearest_in_words_tells_what_differs(
     assert chip.why.sentence == said
 
 
-def test_a_figure_that_the_attached_passage_has_is_not_held_against_the_claim() -> None:
-    """A passage may share more words and be about another figure: the low score is the reason."""
-    text = "Renting a bike for a day costs 29 euros."
-    of = answer_record(
-        [Statement(text, "unsupported", sentence="A hire of one hour costs €7, a day €29.")]
-    )
+def _read_beside(of: AnswerRecord, passage: str, entailed: float, against: float) -> AnswerRecord:
+    """Return *of*, whose one claim was compared with *passage* of another document too."""
     (claim,), (found,) = of.claim_ir.claims, of.verification
-    nearer = "A helmet for a day costs renting families 5 euros."
-    other = chunk(nearer, "doc9", nearer)
-    far = score(other, claim=claim, entailed=0.07, neutral=0.58, contradicted=0.35)
-    results = (replace(found, all_scores=(*found.all_scores, far)),)
+    other = chunk(passage, "doc9", passage)
+    neutral = round(1 - entailed - against, 2)
+    low = score(other, claim=claim, entailed=entailed, neutral=neutral, contradicted=against)
+    results = (replace(found, all_scores=(*found.all_scores, low)),)
     chunks = (*of.retrieval.chunks, other)
     decisions, summary = certify([claim], results, chunks, POLICY)
-    of = replace(
+    return replace(
         of,
         retrieval=replace(of.retrieval, chunks=chunks),
         verification=results,
         decisions=decisions,
         answer=summary,
     )
+
+
+def test_a_figure_that_the_attached_passage_has_is_not_held_against_the_claim() -> None:
+    """A passage may share more words and be about another figure: the low score is the reason."""
+    text = "Renting a bike for a day costs 29 euros."
+    attached = "A hire of one hour costs €7, a day €29."
+    of = answer_record([Statement(text, "unsupported", sentence=attached)])
+    of = _read_beside(of, "A helmet for a day costs renting families 5 euros.", 0.07, 0.35)
     (chip,) = presented(of).shown
     assert chip.why.sentence == "The closest passage supports this with 0.31; 0.85 is needed."
 
@@ -298,22 +302,9 @@ def test_a_figure_that_any_passage_has_is_not_said_to_be_missing() -> None:
     """What is attached may lack a figure that stands in another passage, in fewer shared words."""
     text = "Children under five do not pay for the ferry."
     of = answer_record([Statement(text, "unsupported", sentence="The ferry crosses hourly.")])
-    free = "Children under five travel free of charge."
-    other = chunk(free, "doc9", free)
-    (claim,), (found,) = of.claim_ir.claims, of.verification
-    low = score(other, claim=claim, entailed=0.02, neutral=0.93, contradicted=0.05)
-    results = (replace(found, all_scores=(*found.all_scores, low)),)
-    chunks = (*of.retrieval.chunks, other)
-    decisions, summary = certify([claim], results, chunks, POLICY)
-    failed = {f.rule: f.reason for f in decisions[0].findings if not f.passed}
+    of = _read_beside(of, "Children under five travel free of charge.", 0.02, 0.05)
+    failed = {f.rule: f.reason for f in of.decisions[0].findings if not f.passed}
     assert failed["numbers"] == "the evidence does not say less than five"
-    of = replace(
-        of,
-        retrieval=replace(of.retrieval, chunks=chunks),
-        verification=results,
-        decisions=decisions,
-        answer=summary,
-    )
     (chip,) = presented(of).shown
     assert chip.why.sentence == "The closest passage does not support it enough."
 
