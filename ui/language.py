@@ -53,10 +53,11 @@ def from_address(key: str, options: Sequence[str], first: str) -> None:
 
     Streamlit would name a choice there by its label, which is another one in each language. And
     on another page it takes the control for a new one, unless the script itself says where it
-    stands.
+    stands. A choice just made counts, not the address: of two made at once, the browser sends the
+    second with the address from before the first.
     """
-    named = st.query_params.get(key, first)
-    if named == st.session_state.get(f"{key}-named"):
+    named, last = st.query_params.get(key, first), st.session_state.get(f"{key}-named")
+    if last is not None and (named == last or st.session_state.get(key, last) != last):
         named = st.session_state.get(key, named)
     st.session_state[key] = named if named in options else first
 

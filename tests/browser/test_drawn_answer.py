@@ -223,6 +223,19 @@ def test_switching_the_mode_draws_the_same_record(visit, plain) -> None:
         expect(page.get_by_text("Trace " + "a" * 32)).to_have_count(1)
 
 
+def test_of_two_modes_chosen_at_once_the_last_is_drawn(visit, plain) -> None:
+    """The second choice is not lost where it comes while the first is being drawn."""
+    page = visit(plain).page
+    _settled(page)
+    modes = page.locator(".st-key-mode")
+    for _ in range(3):
+        for mode in ("mixed", "debug"):
+            modes.get_by_text(mode, exact=True).click()
+        expect(page.locator('[class*="st-key-chip-contradicted-"]')).to_have_count(1)
+        modes.get_by_text("strict", exact=True).click()
+        expect(page.locator('[class*="st-key-chip-contradicted-"]')).to_have_count(0)
+
+
 @pytest.mark.parametrize("mode", part_of(["strict", "mixed", "debug"], 2))
 @pytest.mark.parametrize("served", ["plain", "hostile"])
 def test_a_narrow_page_does_not_scroll_sideways(visit, request, served, mode) -> None:
