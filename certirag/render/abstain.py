@@ -19,7 +19,7 @@ from certirag.core.verdict import AnswerDecisionName, VerificationResult, is_sco
 from certirag.proof.certificate import AnswerRecord, AnswerSummary
 from certirag.render.confidence import open_parts
 from certirag.render.gate import Decision, RenderState, state_of
-from certirag.render.why import telling, why
+from certirag.render.why import telling
 from certirag.text.question import asked_words, divided, quoted
 
 REASONS: Final[Mapping[ReasonCode, Message]] = {
@@ -184,22 +184,40 @@ def limitations(
 
 
 def missing_lines(
-    claims: Sequence[Claim], decisions: Sequence[Decision], grounds: Grounds
+    claims: Sequence[Claim],
+    decisions: Sequence[Decision],
+    grounds: Grounds,
+    reasons: Sequence[str],
 ) -> tuple[str, ...]:
-    """Return what the answer lacks as a reader is told it: claims by their number, plain words."""
+    """Return what the answer lacks as a reader is told it: claims by their number, plain words.
+
+    *reasons* has one sentence for each claim: why it has no badge, as it is told of the claim.
+    """
     unmet = unmet_claims(claims, decisions)
     lines = _left_out_lines(claims, unmet)
     numbers = {id(claim): number for number, claim in enumerate(claims, 1)}
-    titles = frozenset(chunk.source.title for chunk in grounds.chunks)
-    told = [why(one.rule, one.reason, titles=titles).sentence for one in unmet[:MAX_LINES]]
-    for one, sentence in zip(unmet, told, strict=False):
-        number = numbers[id(one.claim)]
-        lines.append(said("Claim {number} is left out. {why}", number=number, why=sentence))
+    for number in [numbers[id(one.claim)] for one in unmet[:MAX_LINES]]:
+        why = reasons[number - 1]
+        lines.append(said("Claim {number} is left out. {why}", number=number, why=why))
     rest = len(unmet) - MAX_LINES
     if rest > 0:
         lines.append(said_n("{n} more is left out.", "{n} more are left out.", rest))
-    disagreeing = (ended(line) for line in disagreements(claims, grounds))
-    lines += [line for line in disagreeing if line not in told]
+    told = {one.claim.id for one in unmet[:MAX_LINES] if one.blocked}
+    by_id = {
+        claim.id: str(number) for number, claim in enumerate(claims, 1) if claim.id not in told
+    }
+    for line, ids in disagreements(claims, grounds).items():
+        which = [by_id[one] for one in ids if one in by_id]
+        if which:
+            lines.append(
+                said_n(
+                    "Claim {which}: {sentence}",
+                    "Claims {which}: {sentence}",
+                    len(which),
+                    which=", ".join(which[:MAX_LINES]),
+                    sentence=ended(line),
+                )
+            )
     return (*lines, *gaps(_answered(claims, decisions), grounds))
 
 

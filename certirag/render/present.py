@@ -244,7 +244,7 @@ def present(
         probe=probe,
         conflicts=found,
         draft=draft,
-        missing=missing_lines(claims, decisions, grounds),
+        missing=missing_lines(claims, decisions, grounds, [chip.why.sentence for chip in chips]),
     )
 
 

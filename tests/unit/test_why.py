@@ -235,6 +235,8 @@ def test_figures_and_names_come_from_the_record() -> None:
         "The closest passage does not name Dana Okoye.",
         "The closest passage supports this with 0.31; 0.85 is needed.",
     ]
+    told = [f"Claim {n} is left out. {chip.why.sentence}" for n, chip in enumerate(whole.shown, 1)]
+    assert whole.missing[1:] == tuple(told)
 
 
 @pytest.mark.parametrize(
