@@ -24,7 +24,7 @@ from certirag.core.text import EvidenceChunk
 from certirag.quantities.find import find_quantities
 from certirag.retrieve.hybrid import visible_text
 from certirag.text.question import AskedWord, asked_words, divided, has_term, quoted, stems
-from certirag.text.word_classes import PAST_FORMS
+from certirag.text.word_classes import AMBIGUOUS_STEMS, BASE_FORMS, PAST_FORMS
 
 MAX_REFINEMENTS: Final = 3
 MAX_FILTERS: Final = 5
@@ -39,6 +39,8 @@ _ALIKE: Final = 0.8
 _PHRASE: Final = 30
 _PERIODS: Final = frozenset({"year", "period"})
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
+# What nobody would ask a document "about".
+_VERBS: Final = PAST_FORMS | (BASE_FORMS - AMBIGUOUS_STEMS)
 _NUMBERING: Final = re.compile(r"^\s*(?:\d{1,2}(?:\.\d{1,2})*[.)]|[A-Z][.)])\s+")
 
 
@@ -152,10 +154,10 @@ def _queries(question: str, place: _Place, title: str, heading: str) -> Iterator
 
 
 def _phrases(question: str, words: Sequence[AskedWord]) -> list[str]:
-    """Return *words* as they stand in *question*, neighbours together, verb forms last."""
-    nouns = [word for word in words if word.text.lower() not in PAST_FORMS]
+    """Return *words* as they stand in *question*, neighbours together, without plain verb forms."""
+    nouns = [word for word in words if word.text.lower() not in _VERBS]
     found: list[tuple[int, int]] = []
-    for word in nouns or words:
+    for word in nouns:
         gap = question[found[-1][1] : word.start] if found else "-"
         if found and not gap.strip() and word.start - found[-1][0] <= _PHRASE:
             found[-1] = (found[-1][0], word.end)

@@ -164,3 +164,12 @@ def test_a_number_with_a_comma_is_one_word() -> None:
     held, missing = divided(words, ["A purchase of 3,000 euros is approved by the head."])
     assert [word.text for word in held] == ["approves", "purchase", "3,000", "euros"]
     assert [word.text for word in missing] == ["Berlin", "Oslo"]
+
+
+def test_nobody_is_told_to_ask_about_a_verb() -> None:
+    """A plain form of a verb is no topic: "What does it say about bring?"."""
+    rules = chunk_of("Members may bring one guest.", name="rules", title="House rules", section="")
+    found = suggest("Can I bring a goat?", [rules], lambda _, seen: [0.9] * len(seen), [rules])
+    assert _queries(found) == []
+    guests = suggest("Can I bring a guest?", [rules], lambda _, seen: [0.9] * len(seen), [rules])
+    assert _queries(guests) == ["What does “House rules” say about guest?"]
