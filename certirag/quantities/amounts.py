@@ -7,9 +7,10 @@ from fractions import Fraction
 
 from certirag.core.claim import QuantityKind
 from certirag.quantities.dates import temporals_at
-from certirag.quantities.figure_tokens import CURRENCY_SIGNS, Tokens, ends_cleanly, word_set
+from certirag.quantities.figure_tokens import CURRENCY_SIGNS, Tokens, ends_cleanly
 from certirag.quantities.numbers import Number, exact_text, number_at
 from certirag.quantities.units import CURRENCIES, TIME_UNITS, unit_at, unit_word
+from certirag.text.word_classes import word_set
 
 _DASHES = ("-", "–", "—", "‑")
 _MOST_IN_ALL = 1000  # "one in 1,000"; "3 in 2024" is a year

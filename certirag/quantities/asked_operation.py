@@ -11,11 +11,11 @@ from fractions import Fraction
 from itertools import pairwise
 
 from certirag.core.claim import Quantity
-from certirag.quantities.figure_tokens import Tokens, word_set
+from certirag.quantities.figure_tokens import Tokens
 from certirag.quantities.figured_sentence import Sentence, token_index
 from certirag.quantities.find import qualifier_of, qualifier_start
-from certirag.quantities.subject_words import stem
-from certirag.text.word_classes import AUXILIARIES, is_verb_form
+from certirag.quantities.subject_words import class_of
+from certirag.text.word_classes import AUXILIARIES, is_verb_form, word_set
 
 _RISING = word_set(
     "rose rise rises rising risen grew grow grows growing grown growth increase increases increased "
@@ -55,9 +55,9 @@ _PREPOSITIONS = word_set(
 _ARTICLES = word_set("the a an all its our their in of for during year")
 
 NEUTRAL = frozenset(
-    stem(word) for word in word_set("company organisation organization figure report reported")
+    class_of(word) for word in word_set("company organisation organization figure report reported")
 )
-CHANGES = frozenset(stem(word) for word in _RISING | _FALLING)
+CHANGES = frozenset(class_of(word) for word in _RISING | _FALLING)
 
 
 def is_supposed(sentence: Sentence) -> bool:

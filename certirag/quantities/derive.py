@@ -19,7 +19,6 @@ from certirag.quantities.asked_operation import (
     subject_words,
 )
 from certirag.quantities.compare import reading_of, same_dimension, same_rate, same_value
-from certirag.quantities.figure_tokens import word_set
 from certirag.quantities.figured_sentence import TEMPORAL, Sentence, read_sentence, token_index
 from certirag.quantities.match import (
     MAX_FIGURES,
@@ -47,6 +46,7 @@ from certirag.quantities.period import period_mismatch
 from certirag.quantities.roles import role_mismatch, role_of, same_tense, tells_a_change
 from certirag.quantities.subject import MIN_COVERAGE, place, subject_mismatch
 from certirag.quantities.units import base_unit, convert
+from certirag.text.word_classes import word_set
 
 _GAPS = word_set(
     "warmer colder hotter cooler difference differences gap range tolerance variation swing rise "

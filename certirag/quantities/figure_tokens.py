@@ -26,16 +26,6 @@ CURRENCY_SIGNS = "$€£¥₹₩₽₺"
 _BREAKS = frozenset(",;:!?()[]{}\"'’‘“”«»…*|–—=<>~≈≤≥%±" + CURRENCY_SIGNS)
 
 
-def words_in(text: str) -> list[str]:
-    """Return the words of *text*, a list written as one line."""
-    return text.split()
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the set of the words of *text*."""
-    return frozenset(text.split())
-
-
 @dataclass(frozen=True, slots=True)
 class FigureToken:
     """``source[start:end]``; *glued* says that no white space stands before it."""

@@ -11,7 +11,7 @@ from certirag.core.claim import Quantity
 from certirag.quantities.figure_tokens import Tokens, tokenize
 from certirag.quantities.find import Identifier, find_figures
 from certirag.quantities.row_figures import Cell, row_cells
-from certirag.quantities.subject_words import is_content, stem
+from certirag.quantities.subject_words import class_of, is_content
 
 TEMPORAL = ("date", "year", "period")
 _CUTS = {";": 6, "while": 5, "whereas": 5, "but": 5, "versus": 5, "vs": 5, "compared": 5,
@@ -110,7 +110,7 @@ def _words(tokens: Tokens, taken: Sequence[tuple[int, int]]) -> Iterable[Figured
         if is_content(text.lower()) or _is_noun(tokens, index, text.lower()):
             shouted = len(text) > 1 and text.isupper()
             name = shouted or (text[0].isupper() and not _starts(tokens, token.start))
-            yield FiguredWord(stem(text), text.lower(), token.start, name)
+            yield FiguredWord(class_of(text), text.lower(), token.start, name)
 
 
 def _is_noun(tokens: Tokens, index: int, word: str) -> bool:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from certirag.core.claim import Quantity, QuantityKind
 from certirag.quantities.amounts import amounts_at
 from certirag.quantities.dates import temporals_at
-from certirag.quantities.figure_tokens import Tokens, ends_cleanly, tokenize, word_set
+from certirag.quantities.figure_tokens import Tokens, ends_cleanly, tokenize
 from certirag.quantities.identifiers import label_end, run_end
 from certirag.quantities.numbers import exact_text, ordinal_at
 from certirag.quantities.row_figures import with_header_units
+from certirag.text.word_classes import word_set
 
 _ABOUT = (
     "about|around|approximately|approx|approx .|roughly|nearly|almost|circa|ca|ca .|close to|"

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 
 from certirag.quantities.dates import temporals_at, year_of
-from certirag.quantities.figure_tokens import Tokens, ends_cleanly, word_set
+from certirag.quantities.figure_tokens import Tokens, ends_cleanly
 from certirag.quantities.units import SCALES, unit_at
+from certirag.text.word_classes import word_set
 
 # Singular only: "week 6" is a name of a week, "weeks 4" is no English.
 _LABELS = word_set(

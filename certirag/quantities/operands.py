@@ -13,7 +13,6 @@ from fractions import Fraction
 from certirag.core.claim import Operation, Quantity
 from certirag.quantities.asked_operation import CHANGES, NEUTRAL, is_supposed
 from certirag.quantities.compare import is_within_wording, reading_of
-from certirag.quantities.figure_tokens import word_set
 from certirag.quantities.figured_sentence import (
     Segment,
     Sentence,
@@ -24,8 +23,9 @@ from certirag.quantities.figured_sentence import (
 from certirag.quantities.numbers import exact_text
 from certirag.quantities.period import aligned_periods, completed
 from certirag.quantities.roles import is_denied, is_directed, order_of, role_of, same_order, senses
-from certirag.quantities.subject_words import RESTRICTING, stem
+from certirag.quantities.subject_words import RESTRICTING, class_of
 from certirag.quantities.units import base_unit
+from certirag.text.word_classes import word_set
 
 MAX_VALUE = Fraction(10**24)
 _WRITTEN = re.compile(r"[0-9][0-9,]*(?:\.([0-9]+))?")
@@ -162,7 +162,7 @@ _PREDICATES = frozenset(("is", "was", "are", "were", "rose", "fell", "grew", "in
                          "declined", "decreased"))  # fmt: skip
 # A heading may say no more than this beside the subject that it lends.
 _HEADING = frozenset(
-    stem(word)
+    class_of(word)
     for word in word_set(
         "quarter quarterly year annual month monthly half table summary report result results "
         "financial key figures overview highlights statement performance chapter section notes"

@@ -25,12 +25,12 @@ from certirag.quantities.asked_operation import (
     wanted_parts,
     whole_of,
 )
-from certirag.quantities.figure_tokens import word_set
 from certirag.quantities.figured_sentence import Sentence
 from certirag.quantities.operands import Figure, Outcome, Reckoned, Sources, in_unit_of, is_share
 from certirag.quantities.roles import role_of, senses
-from certirag.quantities.subject_words import stem
+from certirag.quantities.subject_words import class_of
 from certirag.quantities.units import base_unit
+from certirag.text.word_classes import word_set
 
 
 def changes(claim: Sentence, figure: Quantity, sources: Sources) -> Iterator[Reckoned]:
@@ -171,7 +171,7 @@ def shares(claim: Sentence, figure: Quantity, sources: Sources) -> Iterator[Reck
 
 # What adds up over time. A level (headcount, debt, cash, a price) does not, so it is not here.
 _FLOWS = frozenset(
-    stem(word)
+    class_of(word)
     for word in word_set(
         "revenue profit loss cost income output production shipment delivery order purchase "
         "payment rainfall emission donation visitor passenger incident accident birth death "
@@ -181,7 +181,7 @@ _FLOWS = frozenset(
 )
 # What adds up over separate places or groups besides: levels do, prices and rates do not.
 _LEVELS = frozenset(
-    stem(word)
+    class_of(word)
     for word in word_set(
         "employee people customer store site plant member patient participant debt cash asset "
         "liability equity budget seat bed vehicle school hospital house"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from certirag.core.claim import Quantity
 from certirag.quantities.dates import as_written
-from certirag.quantities.figure_tokens import word_set
 from certirag.quantities.figured_sentence import Segment, Sentence, segments_of, token_index
+from certirag.text.word_classes import word_set
 
 _LINKS = word_set("in for during at on of since until by as (")
 _BREAKERS = frozenset(("and", "but", "while", "whereas", "or", "to", "from", ";", "than", "versus"))

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from certirag.core.claim import Quantity
-from certirag.quantities.figure_tokens import word_set
 from certirag.quantities.figured_sentence import TEMPORAL, Sentence, token_index
 from certirag.quantities.find import qualifier_start
-from certirag.quantities.subject_words import stem
+from certirag.quantities.subject_words import class_of
+from certirag.text.word_classes import word_set
 
 _SHARP = word_set(
     "before after without under below above over only some most other others another each every "
@@ -93,7 +93,7 @@ def same_order(ours: Sequence[str], theirs: Sequence[str]) -> bool:
 
 
 _CHANGE = frozenset(
-    stem(word)
+    class_of(word)
     for word in [
         "rise",
         "fall",

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 from certirag.core.claim import Quantity
 from certirag.quantities.amounts import kind_of
-from certirag.quantities.figure_tokens import Tokens, tokenize, word_set
+from certirag.quantities.figure_tokens import Tokens, tokenize
 from certirag.quantities.numbers import exact_text
 from certirag.quantities.units import CURRENCIES, SCALES, unit_word
+from certirag.text.word_classes import word_set
 
 MAX_HEADER = 100
 _CELL = re.compile(r"[^;]+")

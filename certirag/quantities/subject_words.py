@@ -5,18 +5,17 @@ The lists are small on purpose: a word that is not known here can only make a ma
 
 from __future__ import annotations
 
-from certirag.quantities.figure_tokens import word_set, words_in
+from certirag.text.stems import FUNCTION_WORDS, stem
+from certirag.text.word_classes import word_set
 
-_FUNCTION = word_set(
-    "a an the this that these those it its they them their there he she his her we our you your i "
-    "and or but nor so if then than as at by for from in into of off on onto out over per to up "
-    "with within without under until till upon via about after before between during through "
-    "throughout against among because since while whereas although though when whenever where "
-    "which who whom whose what how why not no only also just even still both each every all any "
-    "some such same other another more most less least fewer much many few several respectively "
-    "approximately around roughly nearly almost circa exactly least most minimum maximum max min "
-    "above below least one's here now today again already ever never too very please according "
-    "indeed also however therefore thus moreover currently plus minus ahead compared versus once twice thrice total overall altogether"
+_FUNCTION = FUNCTION_WORDS | word_set(
+    "above according again against ahead all almost already although altogether among another any "
+    "approximately around below both circa compared currently each even ever every exactly few "
+    "fewer however indeed just least less many max maximum min minimum minus more moreover most "
+    "much nearly never no nor not now off once one's only onto other overall per please plus "
+    "respectively roughly same several since some still therefore though thrice through "
+    "throughout thus till today too total twice until upon versus very via whenever whereas why "
+    "within without"
 )
 _GENERIC_VERBS = word_set(
     "is are was were be been being am has have had having do does did done can could may might "
@@ -32,6 +31,7 @@ _GENERIC_VERBS = word_set(
 )
 _GROUPS = (
     "employ employs employed employing work works worked working",
+    "employer employers",
     "employee staff worker colleague personnel workforce headcount",
     "revenue sales turnover",
     "profit earnings",
@@ -129,46 +129,64 @@ def is_content(word: str) -> bool:
     return len(word) > 1 and word not in _FUNCTION and word not in _GENERIC_VERBS
 
 
-def _bare_stem(word: str) -> str:
-    word = word.removesuffix("'s").removesuffix("’s")
-    if word.endswith("ies") and len(word) > 4:
-        word = word[:-3] + "y"
-    elif word.endswith(("ses", "xes", "zes", "ches", "shes")) and len(word) > 5:
-        word = word[:-2]
-    elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
-        word = word[:-1]
-    for suffix in ("ing", "ed"):
-        if word.endswith(suffix) and len(word) > len(suffix) + 3:
-            word = word.removesuffix(suffix)
-            word = word[:-1] if word[-1] == word[-2:-1] and word[-1] not in "ls" else word
-            break
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+_CLASS = {word: group.split()[0] for group in _GROUPS for word in group.split()}
+for _word, _head in list(_CLASS.items()):
+    _CLASS.setdefault(stem(_word), _head)
 
 
-_CLASS = {
-    form: _bare_stem(group.split()[0])
-    for group in _GROUPS
-    for word in group.split()
-    for form in (word, _bare_stem(word))
-}
-
-
-def stem(word: str) -> str:
+def class_of(word: str) -> str:
     """Return what *word* is compared by: the head of its group of synonyms, else its stem."""
-    lower = word.lower()
-    bare = _bare_stem(lower)
-    return _CLASS.get(lower) or _CLASS.get(bare, bare)
+    bare = stem(word)
+    return _CLASS.get(word.lower()) or _CLASS.get(bare, bare)
 
 
 # A claim that says one of these narrows its figure; the evidence must say it too.
 RESTRICTING = frozenset(
-    stem(word)
-    for word in words_in(
-        "restated adjusted underlying organic consolidated net gross operating preliminary estimated "
-        "projected annualised annualized cumulative unaudited audited revised proposed budgeted "
-        "forecast recurring initial final interim provisional pro-forma diluted basic average mean "
-        "median new former first last early late unpaid paid partial additional extra"
-    )
+    class_of(word)
+    for word in [
+        "restated",
+        "adjusted",
+        "underlying",
+        "organic",
+        "consolidated",
+        "net",
+        "gross",
+        "operating",
+        "preliminary",
+        "estimated",
+        "projected",
+        "annualised",
+        "annualized",
+        "cumulative",
+        "unaudited",
+        "audited",
+        "revised",
+        "proposed",
+        "budgeted",
+        "forecast",
+        "recurring",
+        "initial",
+        "final",
+        "interim",
+        "provisional",
+        "pro-forma",
+        "diluted",
+        "basic",
+        "average",
+        "mean",
+        "median",
+        "new",
+        "former",
+        "first",
+        "last",
+        "early",
+        "late",
+        "unpaid",
+        "paid",
+        "partial",
+        "additional",
+        "extra",
+    ]
 )
 # What the evidence says with one of these is no fact; the claim must say it in the same way.
 SUPPOSING = word_set(
@@ -176,7 +194,7 @@ SUPPOSING = word_set(
     "preliminary provisional pro-forma"
 )
 _CONTRAST_OF = tuple(
-    {stem(word): number for number, part in enumerate(line.split("|")) for word in part.split()}
+    {class_of(word): number for number, part in enumerate(line.split("|")) for word in part.split()}
     for line in _CONTRASTS
 )
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from certirag.quantities.figure_tokens import Tokens, word_set
+from certirag.quantities.figure_tokens import Tokens
+from certirag.text.word_classes import word_set
 
 CURRENCIES = {
     "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD",

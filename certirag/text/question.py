@@ -7,21 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from certirag.text.stems import FUNCTION_WORDS, stem
 from certirag.text.word_classes import word_set
 
 # The words of a question and of a text, stemmed: to say what a passage holds, never to rank it.
 
-_STOP: Final = word_set(
-    "because instead left share percentage number amount proportion figure "
-    "share percentage number amount proportion figure a an the of in on at by for from to with within without and or but not no is are was were be "
-    "been being do does did has have had can could may might must shall should will would what "
-    "which who whom whose when where why how many much long often soon quickly fast far old it its "
-    "this that these those there their they them he she his her i my we our us you your any all "
-    "some each every one much more most than then so as if about into per up out over under "
-    "please tell say give given get gets there's what's happens happen me know need needs "
-    "whether also very just only still during after before until since between both either "
-    "using use used according exactly currently now mean means called name named state stated "
-    "company's such until time kind type sort document documents policy apply applies"
+_STOP: Final = FUNCTION_WORDS | word_set(
+    "according all amount any applies apply both called company's currently document documents "
+    "each either every exactly far fast figure get gets give given happen happens instead just "
+    "kind know left long many mean means more most much name named need needs no not now number "
+    "often old one only per percentage please policy proportion quickly say share since some soon "
+    "sort state stated still tell there's time type until use used using very what's whether why "
+    "within without"
 )
 # Words that a question and a text use for one another; the first is the group's name.
 _GROUPS: Final = (
@@ -83,28 +80,13 @@ class Ask:
     names: frozenset[str] = frozenset()
 
 
-def stem(word: str) -> str:
-    """Return the stem of *word*, common endings cut, words of one meaning made one."""
-    plain = word.lower().replace("’", "'").removesuffix("'s").strip("'")
-    if plain in _SAME:
-        return _SAME[plain]
-    for ending, least in (("ies", 3), ("sses", 2), ("ing", 4), ("edly", 4), ("ed", 4), ("ly", 4),
-                          ("es", 4), ("s", 3), ("e", 4)):  # fmt: skip
-        if plain.endswith(ending) and len(plain) - len(ending) >= least:
-            if ending == "s" and plain.endswith(("ss", "us", "is")):
-                continue
-            plain = plain[: -len(ending)] + ("y" if ending == "ies" else "")
-            break
-    if len(plain) > 4 and plain[-1] == plain[-2] and plain[-1] not in "aeiousl":
-        plain = plain[:-1]
-    return _SAME.get(plain, plain.removesuffix("e") if len(plain) > 4 else plain)
+def term_of(word: str) -> str:
+    """Return what *word* is counted by: its stem, words of one meaning made one."""
+    plain = stem(word)
+    return _SAME.get(plain, plain)
 
 
-_SAME: dict[str, str] = {}
-_SAME.update({word: line.split()[0] for line in _GROUPS for word in line.split()})
-for _line in _GROUPS:  # inflected forms reach their group through the stem as well
-    for _word in _line.split():
-        _SAME.setdefault(_word + "s", _line.split()[0])
+_SAME: Final = {stem(word): stem(line.split()[0]) for line in _GROUPS for word in line.split()}
 
 
 def stems(text: str) -> frozenset[str]:
@@ -114,7 +96,7 @@ def stems(text: str) -> frozenset[str]:
         word = match.group()
         for part in (word, *re.split(r"[-.]", word)) if "-" in word else (word,):
             if part.lower() not in _STOP and part:
-                found.add(stem(part))
+                found.add(term_of(part))
     return frozenset(found)
 
 
@@ -124,9 +106,9 @@ def read_question(question: str) -> Ask:
     for match in _WORD.finditer(question):
         word = match.group()
         if word.lower() not in _STOP and (len(word) > 1 or word.isdigit()):
-            terms[stem(word)] = None
+            terms[term_of(word)] = None
     names = {
-        stem(m.group()) for m in _WORD.finditer(question) if m.start() and m.group()[0].isupper()
+        term_of(m.group()) for m in _WORD.finditer(question) if m.start() and m.group()[0].isupper()
     }
     return Ask(tuple(terms), frozenset(names))
 
@@ -167,7 +149,7 @@ def asked_words(question: str) -> tuple[AskedWord, ...]:
     ask = read_question(question)
     terms, found = set(ask.terms), dict[str, AskedWord]()
     for match in _WORD.finditer(question):
-        word, term = match.group(), stem(match.group())
+        word, term = match.group(), term_of(match.group())
         if term in terms and term not in found:
             telling = term in ask.names or any(character.isdigit() for character in word)
             found[term] = AskedWord(word, term, match.start(), match.end(), telling)

@@ -11,91 +11,9 @@ from typing import Final
 
 from certirag.core.claim import Claim
 from certirag.core.text import EvidenceChunk, SentenceSpan
+from certirag.text.stems import FUNCTION_WORDS, stem
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*")
-_STOP: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "with",
-        "from",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "and",
-        "or",
-        "nor",
-        "but",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "its",
-        "they",
-        "their",
-        "he",
-        "she",
-        "his",
-        "her",
-        "we",
-        "our",
-        "you",
-        "your",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "might",
-        "must",
-        "shall",
-        "should",
-        "not",
-        "no",
-        "than",
-        "then",
-        "so",
-        "such",
-        "any",
-        "all",
-        "each",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "what",
-        "when",
-        "where",
-        "how",
-        "per",
-        "into",
-        "out",
-        "up",
-        "over",
-        "under",
-        "about",
-    ]
-)
 # A span that shares at least this part of a claim's content words speaks of the same matter:
 # leaving it unscored could hide a contradiction.
 NEEDED_SHARE: Final = 0.6
@@ -213,11 +131,4 @@ def _share(weights: dict[str, float], own: frozenset[str], around: frozenset[str
 
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of the words of *text* that carry meaning."""
-    return frozenset(_stem(t) for t in _TOKEN.findall(text.casefold()) if t not in _STOP)
-
-
-def _stem(token: str) -> str:
-    for ending in ("ies", "es", "s", "ing", "ed"):
-        if token.endswith(ending) and len(token) - len(ending) >= 4:
-            return token[: -len(ending)]
-    return token
+    return frozenset(stem(t) for t in _TOKEN.findall(text.casefold()) if t not in FUNCTION_WORDS)

@@ -15,7 +15,8 @@ from itertools import pairwise
 from math import exp, log
 from typing import Final
 
-from certirag.verification.lexical.markers import word_set
+from certirag.text.stems import FUNCTION_WORDS, stem
+from certirag.text.word_classes import word_set
 from certirag.verification.lexical.scoring import NOTHING, Scores, score, sentences
 
 Logits = tuple[float, float, float]  # entailed, not_enough_info, contradicted
@@ -58,12 +59,6 @@ _FIGURE: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _DENIALS: Final = word_set(
     "no not never none nobody nothing neither nor cannot without hardly barely"
 )
-_PLAIN: Final = word_set(
-    "a an the of to in on at by for with from as is are was were be been being and or but this that these "
-    "those it its they their them he she his her him we our us you your i my me has have had do does did will would can "
-    "could may might must shall should than then so such there here also which who whom whose what when where "
-    "how into out up over under about after before during between because if while"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +76,8 @@ class Surface:
 
 def adds_no_word(claim: str, evidence: str) -> bool:
     """Say whether every word of *claim*, up to its ending, is one of *evidence*: some left out, or moved."""
-    known = {_stem(word) for word in _words(evidence)}
-    return all(_stem(word) in known for word in _words(claim))
+    known = {stem(word) for word in _words(evidence)}
+    return all(stem(word) in known for word in _words(claim))
 
 
 def surface(claim: str, evidence: str, context: str = "") -> Surface:
@@ -92,18 +87,20 @@ def surface(claim: str, evidence: str, context: str = "") -> Surface:
     its phrases do not: a heading names the subject, the evidence must say what is said of it.
     """
     words, around = _words(claim), _words(evidence)
-    content = [_stem(word) for word in words if word not in _PLAIN] or [_stem(w) for w in words]
-    stems = [_stem(word) for word in around]
-    known = frozenset(stems) | {_stem(word) for word in _words(context)}
+    content = [stem(word) for word in words if word not in FUNCTION_WORDS] or [
+        stem(w) for w in words
+    ]
+    stems = [stem(word) for word in around]
+    known = frozenset(stems) | {stem(word) for word in _words(context)}
     best, denies = _best_sentence(content, evidence)
-    own = [_stem(word) for word in words]
+    own = [stem(word) for word in words]
     pairs = set(pairwise(own))
     figures = _FIGURE.findall(claim)
     there = {figure.replace(",", "") for figure in _FIGURE.findall(evidence)}
-    names = [n for n in _names(claim) if _stem(n.casefold()) not in known]
+    names = [n for n in _names(claim) if stem(n.casefold()) not in known]
     all_names = _names(claim)
     return Surface(
-        cover=_share(sum(stem in known for stem in content), len(content)),
+        cover=_share(sum(word in known for word in content), len(content)),
         cover_sentence=best,
         bigrams=_share(len(pairs & set(pairwise(stems))), len(pairs)),
         run=_share(_longest_run(own, stems), len(own)),
@@ -123,7 +120,7 @@ def aligned(claim: str, evidence: str, context: str, found: Surface) -> Scores:
 def states_something(text: str) -> bool:
     """Say whether *text* has two different words, one of which carries meaning."""
     words = set(_words(text))
-    return len(words) > 1 and bool(words - _PLAIN - _DENIALS)
+    return len(words) > 1 and bool(words - FUNCTION_WORDS - _DENIALS)
 
 
 def features(windows: Sequence[Logits], found: Surface, words: Scores) -> tuple[float, ...]:
@@ -176,8 +173,8 @@ def _best_sentence(content: Sequence[str], evidence: str) -> tuple[float, bool]:
     best, denies = 0.0, False
     for number, sentence in enumerate(sentences(evidence)):
         words = _words(sentence)
-        known = {_stem(word) for word in words}
-        share = _share(sum(stem in known for stem in content), len(content))
+        known = {stem(word) for word in words}
+        share = _share(sum(word in known for word in content), len(content))
         if share > best or number == 0:
             best, denies = share, _denies(words)
     return best, denies
@@ -208,13 +205,6 @@ def _names(text: str) -> list[str]:
 
 def _denies(words: Sequence[str]) -> bool:
     return any(word in _DENIALS or word.endswith("n't") for word in words)
-
-
-def _stem(word: str) -> str:
-    for ending in ("'s", "ies", "ing", "ed", "es", "s", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
 
 
 def _share(part: int, whole: int) -> float:

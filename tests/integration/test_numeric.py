@@ -19,9 +19,9 @@ from certirag.core.claim import Claim
 from certirag.core.text import ChunkSource, EvidenceChunk, SentenceSpan, SpanRef, sha256_hex
 from certirag.core.verdict import SpanScore, VerificationResult
 from certirag.proof.certificate import open_export
-from certirag.quantities.figure_tokens import word_set
 from certirag.render.gate import Case, Finding
 from certirag.render.rules import numbers
+from certirag.text.word_classes import word_set
 
 SUITE = Path(__file__).resolve().parents[2] / "fixtures" / "numeric" / "cases.jsonl"
 CASES = [json.loads(line) for line in SUITE.read_text(encoding="utf-8").splitlines()]

@@ -14,7 +14,7 @@ from typing import Final
 from certirag.core.claim import Quantity as Figure
 from certirag.quantities import units
 from certirag.quantities.find import find_quantities
-from certirag.verification.lexical.markers import word_set
+from certirag.text.word_classes import word_set
 
 _MARK: Final = re.compile("0\x00([0-9]+)")
 _SPACED: Final = re.compile("(?<=[0-9])[\u00a0\u2007\u2009\u202f](?=[0-9]{3}(?![0-9]))")

@@ -9,14 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from certirag.text.word_classes import word_set
 from certirag.verification.lexical.alignment import CheckFinding, Comparison, borne_out
 from certirag.verification.lexical.lemmas import VERBS, lemma_of
-from certirag.verification.lexical.markers import (
-    ATTRIBUTION_VERBS,
-    CONDITION_CLASS,
-    PREPOSITIONS,
-    word_set,
-)
+from certirag.verification.lexical.markers import ATTRIBUTION_VERBS, CONDITION_CLASS, PREPOSITIONS
 from certirag.verification.lexical.predicate_clauses import COMPARED, Clause, Parsed
 from certirag.verification.lexical.word_tokens import folded, tokenise
 

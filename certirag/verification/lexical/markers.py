@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of *text*, which stand between blanks, as a set."""
-    return frozenset(text.split())
-
+from certirag.text.word_classes import word_set
 
 STOP: Final = word_set(
     """a an the this that these those its their his her our your my own it they them he she we us

@@ -10,6 +10,7 @@ from typing import Final
 
 from certirag.quantities.find import find_quantities
 from certirag.quantities.match import unmatched_quantities
+from certirag.text.word_classes import word_set
 from certirag.verification.lexical.alignment import (
     FROM_CONTEXT,
     CheckFinding,
@@ -17,7 +18,7 @@ from certirag.verification.lexical.alignment import (
     complementary,
     from_context,
 )
-from certirag.verification.lexical.markers import PRONOUNS, word_set
+from certirag.verification.lexical.markers import PRONOUNS
 from certirag.verification.lexical.predicate_clauses import Clause, Parsed
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal
 
+from certirag.text.word_classes import word_set
 from certirag.verification.lexical.lemmas import VERBS
-from certirag.verification.lexical.markers import CONDITION_CLASS, MODALS, PREPOSITIONS, word_set
+from certirag.verification.lexical.markers import CONDITION_CLASS, MODALS, PREPOSITIONS
 from certirag.verification.lexical.word_tokens import WordToken, tokenise
 
 ClauseKind = Literal[

@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import Final
 
 from certirag.quantities.units import CURRENCIES, unit_word
+from certirag.text.word_classes import word_set
 from certirag.verification.lexical.alignment import SAME, match
-from certirag.verification.lexical.markers import NEGATIONS, RESTRICTORS, UNIVERSAL, word_set
+from certirag.verification.lexical.markers import NEGATIONS, RESTRICTORS, UNIVERSAL
 from certirag.verification.lexical.predicate_clauses import parse
 from certirag.verification.lexical.word_tokens import WordToken, tokenise
 

@@ -14,6 +14,7 @@ from certirag.quantities.compare import in_one_notation
 from certirag.quantities.derive import explain_quantities
 from certirag.quantities.figured_sentence import read_sentence
 from certirag.quantities.match import unmatched_quantities
+from certirag.text.word_classes import word_set
 from certirag.verification.lexical import (
     checks,
     dropped,
@@ -30,7 +31,7 @@ from certirag.verification.lexical.alignment import (
     unsaid_verb,
 )
 from certirag.verification.lexical.framing import named_source, superseded, title_of
-from certirag.verification.lexical.markers import PRONOUNS, word_set
+from certirag.verification.lexical.markers import PRONOUNS
 from certirag.verification.lexical.predicate_clauses import Parsed, parse
 from certirag.verification.lexical.row_claims import ClaimedCell, cells_of, read_row
 from certirag.verification.lexical.word_tokens import WordToken, folded, tokenise

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from certirag.text.word_classes import word_set
 from certirag.verification.lexical.alignment import CheckFinding, Comparison
-from certirag.verification.lexical.markers import word_set
 from certirag.verification.lexical.predicate_clauses import Parsed
 
 # Pivots between clauses: class, and whether the side after the pivot is what comes first.
