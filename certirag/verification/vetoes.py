@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Final
 
@@ -16,6 +17,7 @@ from certirag.claims.lists_and_rows import LEFT_OUT
 from certirag.ports import Pair
 from certirag.quantities.derive import explain_quantities
 from certirag.quantities.find import find_quantities
+from certirag.text.stems import stem
 from certirag.verification.candidates import content_words
 from certirag.verification.features import adds_no_word
 from certirag.verification.lexical.framing import superseded
@@ -64,6 +66,35 @@ def drops_items(pair: Pair) -> bool:
         if LEFT_OUT not in pair.claim and any(item not in pair.evidence for item in items):
             return True
     return False
+
+
+def spelt_alike(claim: str, evidence: str) -> tuple[str, str]:
+    """Return the one word of *claim* in which a sentence of *evidence* differs, and that one's.
+
+    ("", "") unless the two words are spelt alike and have two stems: "contract" and "contractor".
+    A network reads such words as one; two texts that differ in nothing else rarely mean the same.
+    """
+    own = _LETTERS.findall(claim.casefold())
+    for sentence in sentences(evidence):
+        said = _LETTERS.findall(sentence.casefold())
+        if len(said) != len(own):
+            continue
+        other = [(a, b) for a, b in zip(own, said, strict=True) if a != b]
+        if len(other) == 1 and _are_alike(*other[0]):
+            return other[0]
+    return "", ""
+
+
+_LETTERS: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_SHORTEST: Final = 5  # letters; shorter words that are spelt alike are most of all words
+_ALIKE: Final = 0.75  # of the letters of both, in order (Ratcliff and Metzener 1988)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    if min(len(one), len(other)) < _SHORTEST or not (one + other).isalpha():
+        return False
+    alike = SequenceMatcher(None, one, other, autojunk=False).ratio() >= _ALIKE
+    return alike and stem(one) != stem(other)
 
 
 def _is_open(before: str) -> bool:
@@ -170,7 +201,7 @@ def guarded(
     doubtful = [f.detail for f in words.findings if f.name in doubts]
     if needed > 2:
         doubtful.append(f"its words are scattered over {needed} sentences")
-    framed = reservations(pair)
+    framed = [*reservations(pair), *_exchanged(pair)]
     absent, elsewhere = _figures(pair)
     for ceiling, reasons in (
         (UNREAD_CEILING, _unread(pair, unread)),
@@ -207,11 +238,16 @@ def checked_exactly(
     for ceiling, reasons in (
         (UNREAD_CEILING, _unread(pair, unread)),
         (VETO_CEILING, past),
-        (DOUBT_CEILING, [*reservations(pair), *doubtful]),
+        (DOUBT_CEILING, [*reservations(pair), *_exchanged(pair), *doubtful]),
     ):
         if reasons:
             return Guarded(min(entailed, ceiling), contradicted, reasons[0].rstrip(" ."))
     return Guarded(entailed, contradicted)
+
+
+def _exchanged(pair: Pair) -> list[str]:
+    own, other = spelt_alike(pair.claim, pair.evidence)
+    return [f"the claim says “{own}”, the evidence “{other}”"] if own else []
 
 
 def _figures(pair: Pair) -> tuple[list[str], bool]:

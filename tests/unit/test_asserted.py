@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certirag.ports import Pair
-from certirag.verification.vetoes import drops_items, reservations
+from certirag.verification.vetoes import drops_items, reservations, spelt_alike
 
 SAID = "The roof was replaced in spring."
 
@@ -114,3 +114,29 @@ def test_a_part_of_a_list_is_not_the_list(claim: str, evidence: str, *, drops: b
 def test_any_list_has_an_answer(claim: str, evidence: str, window: str) -> None:
     """Whatever stands there, the question is answered and no error raised."""
     assert drops_items(_pair(window, claim=claim, evidence=evidence)) in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "words"),
+    [
+        ("A contract signs the log.", "A contractor signs the log.", ("contract", "contractor")),
+        ("The pump failed. ", "The lift works. The pumps failed.", ("", "")),
+        ("The firm is unlicensed.", "The firm is licensed.", ("unlicensed", "licensed")),
+        ("The west gate is shut.", "The east gate is shut.", ("", "")),
+        ("The northern gate is shut.", "The eastern gate is open.", ("", "")),
+        ("Room 41b2 is heated.", "Room 41b3 is heated.", ("", "")),
+        ("The contract signs the log.", "A contractor signs the log.", ("", "")),
+    ],
+)
+def test_one_word_spelt_alike_is_another_word(
+    claim: str, evidence: str, words: tuple[str, str]
+) -> None:
+    """Two sentences that differ in one word, spelt alike and of another stem, are not the same."""
+    assert spelt_alike(claim, evidence) == words
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_a_sentence_is_never_spelt_like_itself(one: str, other: str) -> None:
+    """Of equal texts none differs, and any two have an answer."""
+    assert spelt_alike(one, one) == ("", "")
+    assert len(spelt_alike(one, other)) == 2
