@@ -247,7 +247,7 @@ def checked_exactly(
 
 def _exchanged(pair: Pair) -> list[str]:
     own, other = spelt_alike(pair.claim, pair.evidence)
-    return [f"the claim says “{own}”, the evidence “{other}”"] if own else []
+    return [f"the claim says “{own}” where the evidence says “{other}”"] if own else []
 
 
 def _figures(pair: Pair) -> tuple[list[str], bool]:
