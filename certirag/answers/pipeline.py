@@ -26,7 +26,7 @@ from certirag.core.policy import Policy
 from certirag.drafting.draft_steps import DraftStep, claim_ir_of
 from certirag.errors import GroundingError, GroundingFault, InputError, LanguageModelError
 from certirag.ports import Index, Progress
-from certirag.retrieve.hybrid import RetrievalOutcome, retrieve
+from certirag.retrieve.hybrid import RetrievalOutcome, retrieve_parts
 from certirag.retrieve.preselect import Preselection
 
 MAX_QUESTION = 2_000
@@ -91,8 +91,9 @@ def _answer_parts(
 ) -> Iterator[SignedAnswer]:
     progress("Searching the documents", 1, 5)
     with services.stage("retrieve"):
-        found = retrieve(
+        found = retrieve_parts(
             question,
+            services.reader.parts(question),
             index,
             services.embedder,
             services.reranker,

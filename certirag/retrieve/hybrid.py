@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain, zip_longest
 
 from certirag.core.text import EvidenceChunk, RetrievalScores
 from certirag.errors import InputError, ModelError
@@ -179,6 +180,43 @@ def retrieve(
             "pool": pool,
             "rrf_k": rrf_k,
         },
+    )
+
+
+def retrieve_parts(
+    question: str,
+    parts: Sequence[str],
+    index: Index,
+    embedder: Embedder,
+    reranker: Reranker | None,
+    *,
+    max_chunks: int,
+) -> RetrievalOutcome:
+    """Return the chunks that fit *question* best and, where it asks several things, each of *parts*.
+
+    The searches are taken in turn, so that no part crowds out another; each chunk keeps the scores
+    and ranks of the first search that brought it, but for its *rank*. A single part is the question.
+    """
+    asked = (question, *parts) if len(parts) > 1 else (question,)
+    each = [retrieve(one, index, embedder, reranker, max_chunks=max_chunks) for one in asked]
+    if len(each) == 1:
+        return each[0]
+    turns = chain.from_iterable(zip_longest(*(found.chunks for found in each)))
+    first: dict[str, EvidenceChunk] = {}
+    for chunk in turns:
+        if chunk is not None:
+            first.setdefault(chunk.chunk_id, chunk)
+    kept = list(first.values())
+    notes = [note for found in each for note in found.dropped]
+    if len(kept) > max_chunks:
+        notes.append(f"{len(kept) - max_chunks} of {len(kept)} chunks were left out by max_chunks")
+    return RetrievalOutcome(
+        chunks=tuple(
+            replace(chunk, retrieval=replace(chunk.retrieval, rank=rank))
+            for rank, chunk in enumerate(kept[:max_chunks], 1)
+        ),
+        dropped=tuple(dict.fromkeys(notes)),
+        settings={**each[0].settings, "searches": "the question and each of its parts, in turn"},
     )
 
 

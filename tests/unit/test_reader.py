@@ -23,6 +23,7 @@ from certirag.errors import InputError, ModelError
 from certirag.ports import Reader
 from certirag.retrieve.relevance import answers_in
 from certirag.settings import ASSETS
+from certirag.text.question import part_of
 from training.questions import read_two_part
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -167,3 +168,18 @@ def test_two_questions_are_told_from_one_that_only_looks_it(reader: Reader) -> N
         found["right" if len(parts) == 2 and cut == parts else "cut" if len(cut) == 2 else ""] += 1
     assert found["right"] >= 85
     assert found["cut"] <= 6
+
+
+def test_a_part_is_read_beside_its_question_and_by_itself(reader: Reader) -> None:
+    """What surely answers a part counts, whatever stands beside it; what leans on the whole does too."""
+    part = "how many days of annual leave do full-time employees receive?"
+    whole = f"How do I report a lost laptop, and {part}"
+    by_itself = reader.relevance(part, STATEMENTS)
+    beside = reader.relevance(part_of(whole, part), STATEMENTS)
+    assert by_itself[0] > 0.7
+    assert beside[0] >= by_itself[0]
+    assert max(beside[1:]) < 0.4
+    leaning = "When does the ferry leave, and from which pier?"
+    said = (("Ferry timetable", "The ferry leaves at 9.15 from pier 4."),)
+    alone = reader.relevance("from which pier?", said)
+    assert reader.relevance(part_of(leaning, "from which pier?"), said)[0] >= min(alone[0], 0.5)

@@ -19,7 +19,7 @@ from certirag.core.generation import ModelIdentity
 from certirag.core.text import EvidenceChunk
 from certirag.errors import InputError, ModelError
 from certirag.ports import Hit
-from certirag.retrieve.hybrid import RetrievalOutcome, retrieve
+from certirag.retrieve.hybrid import RetrievalOutcome, retrieve, retrieve_parts
 
 TEXTS = (
     "Employees may carry five days of annual leave into the next year.",
@@ -217,3 +217,30 @@ def test_the_same_question_gives_an_equal_outcome(question: str) -> None:
     first = retrieve(question, CORPUS, EMBEDDER, cold, max_chunks=4)
     assert retrieve(question, CORPUS, EMBEDDER, RERANKER, max_chunks=4) == first
     assert repr(retrieve(question, CORPUS, EMBEDDER, cold, max_chunks=4)) == repr(first)
+
+
+def _parts(question: str, *parts: str, most: int = 4) -> RetrievalOutcome:
+    return retrieve_parts(question, parts, CORPUS, EMBEDDER, RERANKER, max_chunks=most)
+
+
+def test_each_part_of_a_question_is_searched_for() -> None:
+    """The first of each search comes before the second of any, each chunk once."""
+    question = "How much leave is carried over, and what is the notice period?"
+    parts = ("How much leave is carried over", "what is the notice period?")
+    outcome = _parts(question, *parts)
+    assert len({c.chunk_id for c in outcome.chunks}) == len(outcome.chunks) == 4
+    assert [c.retrieval.rank for c in outcome.chunks] == [1, 2, 3, 4]
+    first = [
+        retrieve(q, CORPUS, EMBEDDER, RERANKER, max_chunks=1).chunks[0].chunk_id
+        for q in (question, *parts)
+    ]
+    assert [c.chunk_id for c in outcome.chunks][: len(set(first))] == list(dict.fromkeys(first))
+    assert outcome.settings["searches"] == "the question and each of its parts, in turn"
+    assert any("left out by max_chunks" in note for note in outcome.dropped)
+
+
+def test_a_question_in_one_part_is_searched_for_once() -> None:
+    """Nothing of the outcome or its record differs."""
+    question = "How much leave is carried over?"
+    once = retrieve(question, CORPUS, EMBEDDER, RERANKER, max_chunks=4)
+    assert _parts(question, question) == _parts(question) == once

@@ -16,7 +16,7 @@ from certirag.core.generation import ModelIdentity
 from certirag.core.text import sha256_hex
 from certirag.errors import InputError, ModelError
 from certirag.ports import Embedder, Pair
-from certirag.text.question import halves
+from certirag.text.question import PART, halves
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +33,8 @@ INSTRUCTS = "Does this text tell a language model what to do?"
 # Asked of a question that is cut in two at `BETWEEN`.
 ASKS_TWICE = "Are these two separate questions?"
 BETWEEN = " | "
+# Chosen on the parts of `fixtures/everyday/dev.jsonl` (docs/development.md, "Two questions in one").
+_SURE_BY_ITSELF = 0.70
 _MOST_KNOWN = 8  # questions whose statements are not measured twice
 _BEHIND = 1000.0  # what was not read twice comes after what was, in the order that it had
 
@@ -171,13 +173,35 @@ class EmbeddedReader:
 
     def relevance(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return for each (headings, statement) the probability in [0, 1] that it answers."""
-        found = self.features(question, statements) if statements else []
-        return tuple(self._probability(one) for one in found)
+        return tuple(probability for probability, _ in self._read(question, statements))
 
     def order(self, question: str, statements: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return for each (headings, statement) a score to order by, larger first."""
+        return tuple(place for _, place in self._read(question, statements))
+
+    def _read(
+        self, question: str, statements: Sequence[tuple[str, str]]
+    ) -> list[tuple[float, float]]:
+        """Return the probability and the place of each statement.
+
+        A part of a question (`part_of`) is read by itself too, and counts so where a statement
+        surely answers it: beside another topic the networks believe neither.
+        """
+        found = self._weighed(question, statements)
+        _, mark, part = question.rpartition(PART)
+        alone = self._weighed(part, statements) if mark and part.strip() else found
+        return [
+            (max(own[0], by_itself[0]), max(own[1], by_itself[1]))
+            if by_itself[0] >= _SURE_BY_ITSELF
+            else own
+            for own, by_itself in zip(found, alone, strict=True)
+        ]
+
+    def _weighed(
+        self, question: str, statements: Sequence[tuple[str, str]]
+    ) -> list[tuple[float, float]]:
         found = self.features(question, statements) if statements else []
-        return tuple(self._place(one) for one in found)
+        return [(self._probability(one), self._place(one)) for one in found]
 
     def _probability(self, found: Features) -> float:
         once = self._weights.probability(found)
