@@ -17,6 +17,7 @@ from certirag.errors import InputError
 from certirag.eval.pair_rows import Gold, PairRow
 from certirag.eval.published_files import PublicationReading, plain_name, typed_rows
 from certirag.quantities.find import find_quantities
+from certirag.quantities.numbers import ONES
 
 _ATTRSCORE: Final[dict[str, Gold]] = {
     "Attributable": "entailed",
@@ -28,19 +29,7 @@ _HEALTHVER: Final[dict[str, Gold]] = {
     "Refutes": "contradicted",
     "Neutral": "not_enough_info",
 }
-_NUMERSENSE_WORDS: Final = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-]
+_NUMERSENSE_WORDS: Final = list(ONES)[:11]  # zero to ten
 _MASK: Final = "<mask>"
 _FEWEST_WORDS: Final = 4  # of an answer that says something without its question
 

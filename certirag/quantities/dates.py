@@ -15,22 +15,11 @@ from certirag.core.claim import QuantityKind
 from certirag.quantities.figure_tokens import Tokens, ends_cleanly
 from certirag.quantities.numbers import ONES, ordinal_at
 from certirag.quantities.units import CURRENCIES, TIME_UNITS, unit_at
-from certirag.text.word_classes import word_set
+from certirag.text.word_classes import word_set, words_in
 
-_NAMES = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_NAMES = words_in(
+    "january february march april may june july august september october november december"
+)
 _MONTHS = {name: number for number, name in enumerate(_NAMES, start=1)}
 _MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
 _DASHES = ("-", "–", "—")

@@ -6,7 +6,7 @@ The lists are small on purpose: a word that is not known here can only make a ma
 from __future__ import annotations
 
 from certirag.text.stems import FUNCTION_WORDS, stem
-from certirag.text.word_classes import word_set
+from certirag.text.word_classes import word_set, words_in
 
 _FUNCTION = FUNCTION_WORDS | word_set(
     "above according again against ahead all almost already although altogether among another any "
@@ -143,50 +143,12 @@ def class_of(word: str) -> str:
 # A claim that says one of these narrows its figure; the evidence must say it too.
 RESTRICTING = frozenset(
     class_of(word)
-    for word in [
-        "restated",
-        "adjusted",
-        "underlying",
-        "organic",
-        "consolidated",
-        "net",
-        "gross",
-        "operating",
-        "preliminary",
-        "estimated",
-        "projected",
-        "annualised",
-        "annualized",
-        "cumulative",
-        "unaudited",
-        "audited",
-        "revised",
-        "proposed",
-        "budgeted",
-        "forecast",
-        "recurring",
-        "initial",
-        "final",
-        "interim",
-        "provisional",
-        "pro-forma",
-        "diluted",
-        "basic",
-        "average",
-        "mean",
-        "median",
-        "new",
-        "former",
-        "first",
-        "last",
-        "early",
-        "late",
-        "unpaid",
-        "paid",
-        "partial",
-        "additional",
-        "extra",
-    ]
+    for word in words_in(
+        "restated adjusted underlying organic consolidated net gross operating preliminary estimated "
+        "projected annualised annualized cumulative unaudited audited revised proposed budgeted "
+        "forecast recurring initial final interim provisional pro-forma diluted basic average mean "
+        "median new former first last early late unpaid paid partial additional extra"
+    )
 )
 # What the evidence says with one of these is no fact; the claim must say it in the same way.
 SUPPOSING = word_set(

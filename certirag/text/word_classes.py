@@ -8,9 +8,14 @@ from __future__ import annotations
 from typing import Final
 
 
-def word_set(words: str) -> frozenset[str]:
-    """Return the set of the words in *words*, which are parted by blanks."""
-    return frozenset(words.split())
+def words_in(text: str) -> list[str]:
+    """Return the words of *text*, a list written as one line."""
+    return text.split()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the set of the words of *text*, a list written as one line."""
+    return frozenset(words_in(text))
 
 
 # Words that limit a statement; what they introduce is never cut off.
