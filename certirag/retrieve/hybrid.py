@@ -216,7 +216,7 @@ def retrieve_parts(
             for rank, chunk in enumerate(kept[:max_chunks], 1)
         ),
         dropped=tuple(dict.fromkeys(notes)),
-        settings={**each[0].settings, "searches": "the question and each of its parts, in turn"},
+        settings={**each[0].settings, "parts": " | ".join(parts)},
     )
 
 

@@ -235,7 +235,7 @@ def test_each_part_of_a_question_is_searched_for() -> None:
         for q in (question, *parts)
     ]
     assert [c.chunk_id for c in outcome.chunks][: len(set(first))] == list(dict.fromkeys(first))
-    assert outcome.settings["searches"] == "the question and each of its parts, in turn"
+    assert outcome.settings["parts"] == " | ".join(parts)
     assert any("left out by max_chunks" in note for note in outcome.dropped)
 
 
